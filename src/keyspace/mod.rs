@@ -1,0 +1,1 @@
+//! The names of keys: the reserve, a queue's keys, branded ids, cluster slots.

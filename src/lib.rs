@@ -1,0 +1,17 @@
+//! `echo_wire` is the wire driver of EchoMQ: the one crate through which every other EchoMQ crate
+//! reaches Valkey (or Redis).
+//!
+//! It owns three things and nothing else:
+//!
+//! | module | owns | never knows about |
+//! |---|---|---|
+//! | [`resp`] | bytes ⇄ replies and commands, RESP2 and RESP3 | sockets, keys, queues |
+//! | [`keyspace`] | the names of keys: the reserve, a queue's keys, branded ids, slots | RESP, sockets |
+//! | [`connector`] | a socket's life: dial → boot → **fence** → serve → lose → dial again | what a job is |
+//!
+//! [`connector`] depends on the other two; they depend on nothing of ours. No arrow runs back.
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects, reason = "tests may overflow and fail"))]
+
+pub mod connector;
+pub mod keyspace;
+pub mod resp;
