@@ -1,4 +1,10 @@
 //! Bytes ⇄ replies and commands, RESP2 and RESP3, without a socket.
+mod argument;
+mod command;
+mod encode;
 mod error;
+mod number;
 
+pub use argument::Arg;
+pub use command::Command;
 pub use error::ServerError;

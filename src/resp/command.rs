@@ -1,0 +1,219 @@
+//! A command: its name and its arguments, borrowed until they are encoded.
+//!
+//! Source: the RESP specification, "Sending commands to a Redis server": a command is an array of
+//! bulk strings, the first of which is its name.
+
+use std::{fmt, iter};
+
+use bytes::BytesMut;
+
+use super::{
+    argument::Arg,
+    encode::{self, Sink},
+};
+
+/// A command under construction: a name and arguments, all borrowed.
+///
+/// Building and encoding allocate nothing up to [`Command::INLINE`] arguments, enough for an
+/// EVALSHA of three keys and eight arguments; more of them go to a `Vec`. Text and bytes are
+/// borrowed as they are, numbers are written as text into the command itself.
+///
+/// A name is one word of the server's command list; a subcommand is its first argument
+/// (`Command::new("CLIENT").arg("INFO")`). Name and arguments are sent with their lengths, so no
+/// byte in them can end an argument or begin another command. The array is never empty, because a
+/// command always has a name; a name that is empty or unknown is answered by the server with
+/// `ERR unknown command`, one reply like any other.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use echo_wire::resp::Command;
+///
+/// let set = Command::new("SET").arg("jobs").arg(17).arg("EX").arg(2.5);
+/// assert_eq!((set.name(), set.arg_count()), ("SET", 4));
+///
+/// let mut out = BytesMut::new();
+/// set.encode(&mut out);
+/// assert_eq!(&out[..], b"*5\r\n$3\r\nSET\r\n$4\r\njobs\r\n$2\r\n17\r\n$2\r\nEX\r\n$3\r\n2.5\r\n");
+/// ```
+#[derive(Clone)]
+#[must_use = "a command does nothing until a connection sends it"]
+pub struct Command<'a> {
+    name: &'a str,
+    /// `len <= INLINE`; the arguments are `inline[..len]`, then `more`.
+    inline: [Arg<'a>; Command::INLINE],
+    len: usize,
+    /// Empty while `len < INLINE`.
+    more: Vec<Arg<'a>>,
+}
+
+impl<'a> Command<'a> {
+    /// How many arguments a command holds without allocating.
+    pub const INLINE: usize = 14;
+
+    /// A command without arguments yet.
+    #[inline]
+    pub const fn new(name: &'a str) -> Self {
+        Self { name, inline: [const { Arg::EMPTY }; Command::INLINE], len: 0, more: Vec::new() }
+    }
+
+    /// Appends one argument: text, bytes, a number, a key, or whatever turns [into](Arg) one.
+    #[inline]
+    pub fn arg(mut self, arg: impl Into<Arg<'a>>) -> Self {
+        self.push(arg);
+        self
+    }
+
+    /// Appends each of `args`.
+    ///
+    /// ```
+    /// use echo_wire::resp::Command;
+    ///
+    /// let del = Command::new("DEL").args(["a", "b"]).args(&["c".to_owned()]);
+    /// assert_eq!(del.iter().collect::<Vec<_>>(), [b"a", b"b", b"c"]);
+    /// ```
+    pub fn args<I>(mut self, args: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Arg<'a>>,
+    {
+        args.into_iter().for_each(|arg| self.push(arg));
+        self
+    }
+
+    /// Appends one argument in place, for commands built in a loop.
+    #[inline]
+    pub fn push(&mut self, arg: impl Into<Arg<'a>>) {
+        match self.inline.get_mut(self.len) {
+            Some(slot) => {
+                *slot = arg.into();
+                self.len = self.len.saturating_add(1);
+            }
+            None => self.more.push(arg.into()),
+        }
+    }
+
+    /// The name, as it was given.
+    #[inline]
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The number of arguments, the name not counted.
+    #[inline]
+    pub fn arg_count(&self) -> usize {
+        self.len.saturating_add(self.more.len())
+    }
+
+    /// The argument at `index` (0 is the first after the name), as the bytes that are sent.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        let arg = match index.checked_sub(Self::INLINE) {
+            None => self.inline.get(..self.len)?.get(index)?,
+            Some(rest) => self.more.get(rest)?,
+        };
+        Some(arg.as_bytes())
+    }
+
+    /// The arguments in order, each as the bytes that are sent.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.slots().map(Arg::as_bytes)
+    }
+
+    /// Appends the command to `out`: one array of bulk strings.
+    ///
+    /// Allocates only if `out` has to grow.
+    pub fn encode(&self, out: &mut BytesMut) {
+        self.encode_to(out);
+    }
+
+    /// Appends the command to `sink`, which may take large shared arguments without a copy.
+    pub(crate) fn encode_to<S: Sink>(&self, sink: &mut S) {
+        encode::command(self.name, self.arg_count(), self.slots(), sink);
+    }
+
+    fn slots(&self) -> iter::Chain<std::slice::Iter<'_, Arg<'a>>, std::slice::Iter<'_, Arg<'a>>> {
+        self.inline.get(..self.len).unwrap_or_default().iter().chain(&self.more)
+    }
+}
+
+/// Name and number of arguments only: arguments may be passwords or other people's data.
+impl fmt::Debug for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("name", &self.name)
+            .field("arg_count", &self.arg_count())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn encoded(command: &Command<'_>) -> String {
+        let mut out = BytesMut::new();
+        command.encode(&mut out);
+        String::from_utf8(out.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_command_is_never_an_empty_array() {
+        assert_eq!(encoded(&Command::new("PING")), "*1\r\n$4\r\nPING\r\n");
+        assert_eq!(encoded(&Command::new("")), "*1\r\n$0\r\n\r\n");
+    }
+
+    #[test]
+    fn line_ends_inside_an_argument_stay_inside() {
+        let command = Command::new("GET").arg("a\r\n$1\r\nb").arg("");
+        assert_eq!(encoded(&command), "*3\r\n$3\r\nGET\r\n$8\r\na\r\n$1\r\nb\r\n$0\r\n\r\n");
+    }
+
+    #[test]
+    fn arguments_past_the_inline_ones_keep_their_order() {
+        let words: Vec<String> = (0..40).map(|i| format!("w{i}")).collect();
+        let command = Command::new("DEL").args(&words).arg(40);
+        assert_eq!(command.arg_count(), 41);
+        assert!(command.iter().zip(&words).all(|(arg, word)| arg == word.as_bytes()));
+        assert_eq!(command.get(13), Some(&b"w13"[..]));
+        assert_eq!(command.get(14), Some(&b"w14"[..]));
+        assert_eq!(command.get(40), Some(&b"40"[..]));
+        assert_eq!(command.get(41), None);
+        assert!(encoded(&command).starts_with("*42\r\n$3\r\nDEL\r\n$2\r\nw0\r\n"));
+        assert!(encoded(&command).ends_with("$3\r\nw39\r\n$2\r\n40\r\n"));
+    }
+
+    #[test]
+    fn every_kind_of_argument_is_a_bulk_string() {
+        let shared = Bytes::from_static(b"shared");
+        let owned = "owned".to_owned();
+        let command = Command::new("X")
+            .arg(&shared)
+            .arg(&owned)
+            .arg(b"array")
+            .arg(i64::MIN)
+            .arg(u64::MAX)
+            .arg(7_u8)
+            .arg(0.5)
+            .arg(-f64::MIN_POSITIVE);
+        let args: Vec<_> = command.iter().map(<[u8]>::to_vec).collect();
+        let want: [&[u8]; 8] = [
+            b"shared",
+            b"owned",
+            b"array",
+            b"-9223372036854775808",
+            b"18446744073709551615",
+            b"7",
+            b"0.5",
+            b"-22250738585072014e-324",
+        ];
+        assert_eq!(args, want);
+    }
+
+    #[test]
+    fn debug_shows_no_argument() {
+        let auth = Command::new("AUTH").arg("secret");
+        assert_eq!(format!("{auth:?}"), r#"Command { name: "AUTH", arg_count: 1 }"#);
+    }
+}
