@@ -68,7 +68,8 @@ impl<'a> Command<'a> {
     /// ```
     /// use echo_wire::resp::Command;
     ///
-    /// let del = Command::new("DEL").args(["a", "b"]).args(&["c".to_owned()]);
+    /// let more = vec!["c".to_owned()];
+    /// let del = Command::new("DEL").args(["a", "b"]).args(&more);
     /// assert_eq!(del.iter().collect::<Vec<_>>(), [b"a", b"b", b"c"]);
     /// ```
     pub fn args<I>(mut self, args: I) -> Self
