@@ -4,6 +4,7 @@ use std::{fmt, io, sync::Arc};
 
 use bytes::Bytes;
 
+use super::command_table::Refusal;
 use crate::resp::ServerError;
 
 /// The transport tier: the call failed. A server's error reply to a single command comes as
@@ -65,6 +66,9 @@ pub enum Error {
     /// The call cannot be right on this handle; the text says what to use. Nothing was sent.
     #[error("misuse: {0}")]
     Misuse(&'static str),
+    /// A connection that callers share cannot take this command. Nothing was sent.
+    #[error("misuse: {0}")]
+    Refused(Refusal),
     /// The server's error reply to a single command.
     #[error(transparent)]
     Server(#[from] ServerError),

@@ -12,9 +12,9 @@ use super::argument::Arg;
 /// argument as it is and write it to the socket beside the rest.
 pub(crate) trait Sink {
     /// The buffer that everything small is appended to.
-    fn text(&mut self) -> &mut BytesMut;
+    fn bytes(&mut self) -> &mut BytesMut;
 
-    /// Appends `bytes`, which is at least [`SHARED_FROM`] long, after what [`Self::text`] holds.
+    /// Appends `bytes`, which is at least [`SHARED_FROM`] long, after what [`Self::bytes`] holds.
     fn put_shared(&mut self, bytes: &Bytes);
 }
 
@@ -24,7 +24,7 @@ pub(crate) const SHARED_FROM: usize = 16 * 1024;
 
 impl Sink for BytesMut {
     #[inline]
-    fn text(&mut self) -> &mut BytesMut {
+    fn bytes(&mut self) -> &mut BytesMut {
         self
     }
 
@@ -39,16 +39,16 @@ pub(super) fn command<'c, 'a: 'c, S: Sink>(
     args: impl Iterator<Item = &'c Arg<'a>>,
     sink: &mut S,
 ) {
-    head(b'*', arg_count.saturating_add(1), sink.text());
-    bulk(name.as_bytes(), sink.text());
+    head(b'*', arg_count.saturating_add(1), sink.bytes());
+    bulk(name.as_bytes(), sink.bytes());
     for arg in args {
         match arg.as_shared() {
             Some(bytes) if bytes.len() >= SHARED_FROM => {
-                head(b'$', bytes.len(), sink.text());
+                head(b'$', bytes.len(), sink.bytes());
                 sink.put_shared(bytes);
-                sink.text().extend_from_slice(b"\r\n");
+                sink.bytes().extend_from_slice(b"\r\n");
             }
-            _ => bulk(arg.as_bytes(), sink.text()),
+            _ => bulk(arg.as_bytes(), sink.bytes()),
         }
     }
 }

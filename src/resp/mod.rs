@@ -7,4 +7,6 @@ mod number;
 
 pub use argument::Arg;
 pub use command::Command;
+#[allow(unused_imports, reason = "the connector uses it")]
+pub(crate) use encode::Sink;
 pub use error::ServerError;
