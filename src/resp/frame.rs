@@ -1,0 +1,296 @@
+//! One reply, element by element, over as many reads as it takes.
+//!
+//! The machine keeps its place when the bytes run out: the tape so far, the stack of open
+//! aggregates, and how far the bytes must reach before it is worth going on. No byte is parsed
+//! twice but those of a head that a read cut in two. The stack is explicit and bounded.
+
+use super::{
+    ProtocolErrorKind,
+    kind::Kind,
+    scan::{Item, Leaf, Rules, Scan},
+    tape::{self, Node, RawNode},
+};
+
+/// A reply in the making. All positions count from the reply's first byte.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    tape: Vec<RawNode>,
+    open: Vec<Open>,
+    /// The next item. `at <= bytes.len()`, and the bytes before it are done with.
+    at: usize,
+    /// No line end lies before it.
+    searched: usize,
+    /// Where the bytes must reach to at least.
+    need: usize,
+    /// Whether `need` is where a bulk ends.
+    in_bulk: bool,
+    /// Attributes read for the value that comes next.
+    attributes: u32,
+    streamed: Option<Streamed>,
+}
+
+/// An aggregate whose children are not all here.
+#[derive(Debug)]
+struct Open {
+    kind: Kind,
+    /// Its index in the tape.
+    node: usize,
+    /// Where its first child starts.
+    start: usize,
+    /// Its elements so far (two a pair).
+    done: u64,
+    /// How many it must have; `None`: until its end mark.
+    total: Option<u64>,
+    /// How deep it lies, the attributes before it included.
+    depth: u32,
+    /// Attributes read for its next element.
+    attributes: u32,
+}
+
+/// A streamed string: its chunks are moved together in place, so that it ends as one text.
+#[derive(Debug, Clone, Copy)]
+struct Streamed {
+    start: usize,
+    len: usize,
+}
+
+impl Frame {
+    /// Goes on with these bytes, all that came of the reply. `Ok(true)`: it is whole and ends at
+    /// [`Frame::len`]; `Ok(false)`: more bytes are needed.
+    pub(super) fn advance(
+        &mut self,
+        bytes: &mut [u8],
+        rules: &Rules,
+    ) -> Result<bool, ProtocolErrorKind> {
+        if bytes.len() < self.need {
+            return Ok(false);
+        }
+        loop {
+            let whole = match self.streamed {
+                Some(string) => self.chunk(bytes, string, rules)?,
+                None => self.item(bytes, rules)?,
+            };
+            if let Some(whole) = whole {
+                return Ok(whole);
+            }
+        }
+    }
+
+    /// One item; `Some` ends the loop.
+    fn item(&mut self, bytes: &[u8], rules: &Rules) -> Result<Option<bool>, ProtocolErrorKind> {
+        let (item, next) = match rules.item(bytes, self.at, self.searched)? {
+            Scan::Found(item, next) => (item, next),
+            Scan::MoreHead => return Ok(Some(self.wait_for_head(bytes))),
+            Scan::MoreBody(until) => return Ok(Some(self.wait_for_body(until))),
+        };
+        if next as u64 > rules.limits.reply {
+            return Err(ProtocolErrorKind::ReplyLimit);
+        }
+        let whole = match item {
+            Item::Leaf(leaf) => {
+                self.push_leaf(leaf, next);
+                self.value_done(rules)?
+            }
+            Item::Open(kind, total) => self.open(kind, total, next, rules)?,
+            Item::Streamed => {
+                self.streamed = Some(Streamed { start: next, len: 0 });
+                false
+            }
+            Item::End => self.end_mark(rules)?,
+        };
+        self.at = next;
+        Ok(whole.then_some(true))
+    }
+
+    /// One chunk of a streamed string, moved up to those before it.
+    fn chunk(
+        &mut self,
+        bytes: &mut [u8],
+        string: Streamed,
+        rules: &Rules,
+    ) -> Result<Option<bool>, ProtocolErrorKind> {
+        let (len, next) = match rules.chunk(bytes, self.at)? {
+            Scan::Found(text, next) => (text.len(), next),
+            Scan::MoreHead => return Ok(Some(self.wait_for_head(bytes))),
+            Scan::MoreBody(until) => return Ok(Some(self.wait_for_body(until))),
+        };
+        if next as u64 > rules.limits.reply {
+            return Err(ProtocolErrorKind::ReplyLimit);
+        }
+        if len == 0 {
+            let value = tape::pack_text(string.start, string.len);
+            self.push(Node { kind: Kind::BulkString, value, end: self.next_index() });
+            self.streamed = None;
+            let whole = self.value_done(rules)?;
+            self.at = next;
+            return Ok(whole.then_some(true));
+        }
+        let total = string.len.saturating_add(len);
+        if total as u64 > rules.limits.bulk {
+            return Err(ProtocolErrorKind::BulkLimit);
+        }
+        // A found chunk is its text and CRLF, right before `next`.
+        let end = next.saturating_sub(2);
+        bytes.copy_within(end.saturating_sub(len)..end, string.start.saturating_add(string.len));
+        self.streamed = Some(Streamed { start: string.start, len: total });
+        self.at = next;
+        Ok(None)
+    }
+
+    fn open(
+        &mut self,
+        kind: Kind,
+        total: Option<u64>,
+        next: usize,
+        rules: &Rules,
+    ) -> Result<bool, ProtocolErrorKind> {
+        let (above, attributes) = match self.open.last() {
+            Some(open) => (open.depth, open.attributes),
+            None => (0, self.attributes),
+        };
+        let depth = above.saturating_add(attributes).saturating_add(1);
+        if depth > rules.limits.depth {
+            return Err(ProtocolErrorKind::DepthLimit);
+        }
+        if kind == Kind::Push && !self.open.is_empty() {
+            return Err(ProtocolErrorKind::NestedPush);
+        }
+        let node = self.tape.len();
+        self.push(Node { kind, value: total.unwrap_or(0), end: self.next_index() });
+        if total == Some(0) {
+            return if kind == Kind::Attribute {
+                self.attribute_done();
+                Ok(false)
+            } else {
+                self.value_done(rules)
+            };
+        }
+        self.open.push(Open { kind, node, start: next, done: 0, total, depth, attributes: 0 });
+        Ok(false)
+    }
+
+    fn end_mark(&mut self, rules: &Rules) -> Result<bool, ProtocolErrorKind> {
+        match self.open.last() {
+            Some(Open { total: None, attributes: 0, kind, done, .. }) => {
+                if kind.has_pairs() && done % 2 != 0 {
+                    return Err(ProtocolErrorKind::OddMap);
+                }
+            }
+            _ => return Err(ProtocolErrorKind::UnexpectedEnd),
+        }
+        self.close();
+        self.value_done(rules)
+    }
+
+    /// A value is whole, and with it each aggregate whose last element it is. `true`: the reply is.
+    fn value_done(&mut self, rules: &Rules) -> Result<bool, ProtocolErrorKind> {
+        loop {
+            let Some(open) = self.open.last_mut() else { return Ok(true) };
+            open.done = open.done.saturating_add(1);
+            open.attributes = 0;
+            match open.total {
+                Some(total) if open.done < total => return Ok(false),
+                Some(_) => {}
+                None if open.done > rules.limits.elements => {
+                    return Err(ProtocolErrorKind::ElementLimit);
+                }
+                None => return Ok(false),
+            }
+            if self.close() == Some(Kind::Attribute) {
+                self.attribute_done();
+                return Ok(false);
+            }
+        }
+    }
+
+    /// An attribute is whole: it takes no place, its value is still to come.
+    fn attribute_done(&mut self) {
+        let count = match self.open.last_mut() {
+            Some(open) => &mut open.attributes,
+            None => &mut self.attributes,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// Writes what is now known into the innermost aggregate's node.
+    fn close(&mut self) -> Option<Kind> {
+        let open = self.open.pop()?;
+        let node = Node { kind: open.kind, value: open.done, end: tape::end(self.tape.len()) };
+        if let Some(raw) = self.tape.get_mut(open.node) {
+            *raw = node.pack();
+        }
+        Some(open.kind)
+    }
+
+    fn push_leaf(&mut self, leaf: Leaf<'_>, next: usize) {
+        self.push(Node::leaf(leaf, next, self.tape.len()));
+    }
+
+    fn push(&mut self, node: Node) {
+        self.tape.push(node.pack());
+    }
+
+    fn next_index(&self) -> u32 {
+        tape::end(self.tape.len().saturating_add(1))
+    }
+
+    fn wait_for_head(&mut self, bytes: &[u8]) -> bool {
+        self.need = bytes.len().saturating_add(1);
+        self.in_bulk = false;
+        // The last byte may be the CR of a CRLF.
+        self.searched = bytes.len().saturating_sub(1);
+        false
+    }
+
+    fn wait_for_body(&mut self, until: usize) -> bool {
+        self.need = until;
+        self.in_bulk = true;
+        false
+    }
+
+    /// The bytes of the reply that are done with: all of them once it is whole.
+    pub(super) fn len(&self) -> usize {
+        self.at
+    }
+
+    /// The nodes so far.
+    pub(super) fn nodes(&self) -> &[RawNode] {
+        &self.tape
+    }
+
+    /// The nodes, taken out.
+    pub(super) fn take_nodes(&mut self) -> Vec<RawNode> {
+        std::mem::take(&mut self.tape)
+    }
+
+    /// Where the bulk that is being waited for ends, if one is.
+    pub(super) fn bulk_end(&self) -> Option<usize> {
+        self.in_bulk.then_some(self.need)
+    }
+
+    /// How many bytes the rest of the reply will take, judged by the elements that came.
+    pub(super) fn estimate_rest(&self) -> usize {
+        let rest = self.open.iter().map(|open| {
+            let seen = self.at.saturating_sub(open.start) as u64;
+            let left = open.total.unwrap_or(0).saturating_sub(open.done);
+            seen.checked_div(open.done).unwrap_or(0).saturating_mul(left)
+        });
+        usize::try_from(rest.max().unwrap_or(0)).unwrap_or(usize::MAX)
+    }
+
+    /// Ready for the next reply; what was allocated is kept, within reason.
+    pub(super) fn reset(&mut self) {
+        self.tape.clear();
+        self.tape.shrink_to(KEPT_NODES);
+        self.open.clear();
+        self.at = 0;
+        self.searched = 0;
+        self.need = 0;
+        self.in_bulk = false;
+        self.attributes = 0;
+        self.streamed = None;
+    }
+}
+
+/// Nodes (16 bytes each) whose room stays with the decoder between replies.
+const KEPT_NODES: usize = 16 * 1024;

@@ -1,0 +1,255 @@
+//! An owned reply.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+
+use super::{
+    Attributes, ConvertError, FromReply, Null, ReplyRef, ServerError, Value,
+    kind::Kind,
+    reply_ref::Place,
+    scan::Leaf,
+    tape::{self, Node, RawNode, Tape},
+};
+
+/// A whole reply of the server, owned.
+///
+/// Forty bytes. An integer, a null, a status, a string of up to 32 bytes sits inside it: no
+/// allocation and no reference count. A longer string and an aggregate hold their bytes by one
+/// reference; an aggregate has a tape beside them, one flat node an element, so reading, cloning,
+/// comparing and dropping it take no recursion, however deep it is.
+///
+/// # What a kept reply holds on to
+///
+/// Up to 1 KiB (text and nodes): a block of 8 KiB that it shares with its neighbours. Up to 16 KiB:
+/// its own bytes. Above: the buffer it was read into, at most 64 KiB, or one of its own size.
+/// [`detach`](Reply::detach) copies it out of any of them.
+///
+/// ```
+/// use echo_wire::resp::{Decoder, Limits, Reply};
+///
+/// let mut decoder = Decoder::new(Limits::default());
+/// decoder.feed(b"%1\r\n+jobs\r\n*2\r\n:1\r\n:2\r\n-ERR no\r\n");
+/// let mut reply = Reply::default();
+/// assert!(decoder.next_into(&mut reply)?);
+/// let jobs: std::collections::HashMap<String, Vec<u64>> = reply.to()?;
+/// assert_eq!(jobs["jobs"], [1, 2]);
+///
+/// assert!(decoder.next_into(&mut reply)?);
+/// assert_eq!(reply.into_result().unwrap_err().code(), "ERR");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Reply {
+    repr: Repr,
+}
+
+#[derive(Clone)]
+pub(super) enum Repr {
+    Integer(i64),
+    Double(f64),
+    Boolean(bool),
+    Null(Null),
+    Inline {
+        kind: Kind,
+        len: u8,
+        text: [u8; INLINE],
+    },
+    Text {
+        kind: Kind,
+        text: Bytes,
+    },
+    /// The nodes, then the bytes that they point into.
+    Small {
+        nodes: u32,
+        bytes: Bytes,
+    },
+    Large(Arc<Large>),
+}
+
+/// An aggregate whose bytes were taken from the read buffer as they were.
+pub(super) struct Large {
+    pub(super) bytes: Bytes,
+    pub(super) nodes: Vec<RawNode>,
+}
+
+/// The longest text that needs no allocation.
+pub(super) const INLINE: usize = 32;
+
+impl Reply {
+    pub(super) fn new(repr: Repr) -> Self {
+        Self { repr }
+    }
+
+    /// What it says.
+    pub fn value(&self) -> Value<'_> {
+        self.as_ref().value()
+    }
+
+    /// The attributes that came before it, none as a rule.
+    pub fn attributes(&self) -> Attributes<'_> {
+        self.as_ref().attributes()
+    }
+
+    /// Whether it is a push: a message that answers no command.
+    pub fn is_push(&self) -> bool {
+        self.as_ref().is_push()
+    }
+
+    /// Whether it is null, in any of the three forms.
+    pub fn is_null(&self) -> bool {
+        self.as_ref().is_null()
+    }
+
+    /// Whether it is a simple error or a bulk error.
+    pub fn is_error(&self) -> bool {
+        self.as_ref().is_error()
+    }
+
+    /// The server's error, if it is one.
+    pub fn as_error(&self) -> Option<ServerError> {
+        self.is_error().then(|| ServerError::new(self.to_bytes().unwrap_or_default()))
+    }
+
+    /// The reply, or the server's error if it is one.
+    pub fn into_result(self) -> Result<Self, ServerError> {
+        match self.as_error() {
+            None => Ok(self),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Reads it as a type of yours: see [`FromReply`] for what reads as what.
+    ///
+    /// # Errors
+    ///
+    /// [`ConvertError`] says what was wanted, what came, and where in the reply; a server's error
+    /// inside it is reported as that error.
+    pub fn to<T: FromReply>(&self) -> Result<T, ConvertError> {
+        T::from_reply(self.as_ref())
+    }
+
+    /// The bytes of a string-like reply (see [`Value::text`]): shared, or copied where that is
+    /// cheaper or would hold on to too much.
+    pub fn to_bytes(&self) -> Option<Bytes> {
+        match &self.repr {
+            Repr::Text { kind: Kind::VerbatimString, text } => {
+                Some(text.slice(text.len().min(4)..))
+            }
+            Repr::Text { text, .. } => Some(text.clone()),
+            _ => self.as_ref().to_bytes(),
+        }
+    }
+
+    /// A copy that shares nothing: it holds its own bytes and no more.
+    #[must_use]
+    pub fn detach(&self) -> Self {
+        Self::copy_of(self.as_ref())
+    }
+
+    /// A borrowed view of the whole reply.
+    #[allow(clippy::should_implement_trait, reason = "AsRef returns a reference, this a view")]
+    pub fn as_ref(&self) -> ReplyRef<'_> {
+        let leaf = match &self.repr {
+            Repr::Integer(value) => Leaf::Integer(*value),
+            Repr::Double(value) => Leaf::Double(*value),
+            Repr::Boolean(value) => Leaf::Boolean(*value),
+            Repr::Null(form) => Leaf::Null(*form),
+            Repr::Inline { kind, len, text } => {
+                Leaf::Text(*kind, text.get(..usize::from(*len)).unwrap_or_default())
+            }
+            Repr::Text { kind, text } => Leaf::Text(*kind, text),
+            Repr::Small { nodes, bytes } => {
+                let (nodes, text) = bytes
+                    .split_at_checked((*nodes as usize).saturating_mul(size_of::<RawNode>()))
+                    .unwrap_or_default();
+                let tape = Tape { nodes: nodes.as_chunks().0, bytes: text, owner: Some(bytes) };
+                return ReplyRef::at(tape, 0);
+            }
+            Repr::Large(large) => {
+                let tape =
+                    Tape { nodes: &large.nodes, bytes: &large.bytes, owner: Some(&large.bytes) };
+                return ReplyRef::at(tape, 0);
+            }
+        };
+        ReplyRef::leaf(leaf)
+    }
+
+    /// A copy of this element that holds its own bytes and no more.
+    pub(super) fn copy_of(element: ReplyRef<'_>) -> Self {
+        match element.place() {
+            Place::Leaf(leaf) => Self::of_leaf(leaf, Bytes::copy_from_slice),
+            Place::Node { tape, first, .. } if element.end() == first.saturating_add(1) => {
+                match tape.leaf(tape.node(first)) {
+                    Some(leaf) => Self::of_leaf(leaf, Bytes::copy_from_slice),
+                    None => copy_tree(tape, first, element.end()),
+                }
+            }
+            Place::Node { tape, first, .. } => copy_tree(tape, first, element.end()),
+        }
+    }
+
+    /// A leaf, its text inline where it fits, else as `keep` keeps it.
+    #[inline]
+    pub(super) fn of_leaf(leaf: Leaf<'_>, keep: impl FnOnce(&[u8]) -> Bytes) -> Self {
+        Self::new(match leaf {
+            Leaf::Integer(value) => Repr::Integer(value),
+            Leaf::Double(value) => Repr::Double(value),
+            Leaf::Boolean(value) => Repr::Boolean(value),
+            Leaf::Null(form) => Repr::Null(form),
+            Leaf::Text(kind, text) => match inline(text) {
+                Some((len, text)) => Repr::Inline { kind, len, text },
+                None => Repr::Text { kind, text: keep(text) },
+            },
+        })
+    }
+}
+
+/// A short text as it sits inside a reply.
+#[inline]
+fn inline(text: &[u8]) -> Option<(u8, [u8; INLINE])> {
+    let len = u8::try_from(text.len()).ok()?;
+    let mut inline = [0; INLINE];
+    inline.get_mut(..text.len())?.copy_from_slice(text);
+    Some((len, inline))
+}
+
+/// The nodes of a range, counted from its start, and only the texts that they point to.
+fn copy_tree(tape: Tape<'_>, first: u32, end: u32) -> Reply {
+    let mut nodes = Vec::with_capacity(end.saturating_sub(first) as usize);
+    let mut texts = Vec::new();
+    for index in first..end {
+        let mut node = tape.node(index);
+        node.end = node.end.saturating_sub(first);
+        if let Some(Leaf::Text(_, text)) = tape.leaf(node) {
+            node.value = tape::pack_text(texts.len(), text.len());
+            texts.extend_from_slice(text);
+        }
+        nodes.push(Node::pack(node));
+    }
+    let count = end.saturating_sub(first);
+    let bytes = Bytes::from([nodes.as_flattened(), &texts].concat());
+    Reply::new(Repr::Small { nodes: count, bytes })
+}
+
+impl Default for Reply {
+    /// A null.
+    fn default() -> Self {
+        Self::new(Repr::Null(Null::Resp3))
+    }
+}
+
+impl PartialEq for Reply {
+    /// Whether both say the same and carry the same attributes, however they came and are kept.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl Eq for Reply {}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_ref().fmt(f)
+    }
+}
