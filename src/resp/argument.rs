@@ -34,13 +34,14 @@ pub struct Arg<'a>(Repr<'a>);
 
 #[derive(Clone)]
 enum Repr<'a> {
-    Borrowed(&'a [u8]),
-    Shared(&'a Bytes),
-    /// `len <= SHORT`.
+    /// `len <= SHORT`. The first variant, so that an empty argument is all zero bytes and a new
+    /// command is one `memset`.
     Short {
         len: u8,
         text: [u8; SHORT],
     },
+    Borrowed(&'a [u8]),
+    Shared(&'a Bytes),
     /// Exactly [`number::LONGEST`] bytes, one more than `Short` holds.
     Long([u8; number::LONGEST]),
 }
@@ -49,7 +50,7 @@ enum Repr<'a> {
 const SHORT: usize = number::LONGEST - 1;
 
 impl Arg<'_> {
-    pub(crate) const EMPTY: Self = Self(Repr::Borrowed(&[]));
+    pub(crate) const EMPTY: Self = Self(Repr::Short { len: 0, text: [0; SHORT] });
 
     /// The bytes that are sent.
     #[inline]

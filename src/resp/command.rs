@@ -48,7 +48,7 @@ pub struct Command<'a> {
 
 impl<'a> Command<'a> {
     /// How many arguments a command holds without allocating.
-    pub const INLINE: usize = 14;
+    pub const INLINE: usize = 13;
 
     /// A command without arguments yet.
     #[inline]
@@ -72,6 +72,7 @@ impl<'a> Command<'a> {
     /// let del = Command::new("DEL").args(["a", "b"]).args(&more);
     /// assert_eq!(del.iter().collect::<Vec<_>>(), [b"a", b"b", b"c"]);
     /// ```
+    #[inline]
     pub fn args<I>(mut self, args: I) -> Self
     where
         I: IntoIterator,
@@ -129,7 +130,10 @@ impl<'a> Command<'a> {
 
     /// Appends the command to `sink`, which may take large shared arguments without a copy.
     pub(crate) fn encode_to<S: Sink>(&self, sink: &mut S) {
-        encode::command(self.name, self.arg_count(), self.slots(), sink);
+        encode::name(self.name, self.arg_count().saturating_add(1), sink.bytes());
+        encode::args(self.inline.get(..self.len).unwrap_or_default(), sink);
+        encode::args(&self.more, sink);
+        encode::end(sink.bytes());
     }
 
     fn slots(&self) -> iter::Chain<std::slice::Iter<'_, Arg<'a>>, std::slice::Iter<'_, Arg<'a>>> {
@@ -177,8 +181,8 @@ mod tests {
         let command = Command::new("DEL").args(&words).arg(40);
         assert_eq!(command.arg_count(), 41);
         assert!(command.iter().zip(&words).all(|(arg, word)| arg == word.as_bytes()));
+        assert_eq!(command.get(12), Some(&b"w12"[..]));
         assert_eq!(command.get(13), Some(&b"w13"[..]));
-        assert_eq!(command.get(14), Some(&b"w14"[..]));
         assert_eq!(command.get(40), Some(&b"40"[..]));
         assert_eq!(command.get(41), None);
         assert!(encoded(&command).starts_with("*42\r\n$3\r\nDEL\r\n$2\r\nw0\r\n"));

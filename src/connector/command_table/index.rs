@@ -21,6 +21,7 @@ use super::{
 /// A row, and what the command does to the session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
+    name: Folded,
     pub(super) row: Row,
     pub(super) session: Option<Reason>,
 }
@@ -32,10 +33,16 @@ impl Entry {
             None => None,
         }
     }
+
+    #[cold]
+    fn is_named(&self, name: &[u8]) -> bool {
+        self.row.name.as_bytes().eq_ignore_ascii_case(name)
+    }
 }
 
 /// What is assumed of a command that no server listed: nothing but that it may write.
-pub(super) static UNKNOWN: Entry = Entry { row: row("", 0, Keys::No), session: None };
+pub(super) static UNKNOWN: Entry = NOTHING;
+const NOTHING: Entry = Entry { name: fold(b""), row: row("", 0, Keys::No), session: None };
 
 static ENTRIES: [Entry; COMMANDS.len()] = join(COMMANDS);
 static SUBENTRIES: [Entry; SUBCOMMANDS.len()] = join(SUBCOMMANDS);
@@ -48,10 +55,11 @@ static INDEX: [u16; PLACES] = index();
 /// The command of this name.
 #[inline]
 pub(super) fn command(name: &[u8]) -> Option<&'static Entry> {
-    let mut place = hash(name);
+    let folded = fold(name);
+    let mut place = folded.place();
     loop {
         let entry = ENTRIES.get(usize::from(*INDEX.get(place)?))?;
-        if entry.row.name.as_bytes().eq_ignore_ascii_case(name) {
+        if entry.name.is(&folded) && (name.len() <= FOLDED_WHOLE || entry.is_named(name)) {
             return Some(entry);
         }
         place = (place + 1) % PLACES;
@@ -65,31 +73,59 @@ pub(super) fn subcommand(container: &str, name: &[u8]) -> Option<&'static Entry>
     SUBENTRIES.get(SUBENTRIES.binary_search_by(by_name).ok()?)
 }
 
-/// The place where the search for a name begins: equal for names that differ in case only.
+/// A name as two words and a length, equal for names that differ in case only.
+///
+/// Up to [`FOLDED_WHOLE`] bytes it tells any two names apart, but for two bytes that are in no
+/// command's name (CR and DEL, which fold into `-` and `_`): whoever sends them gets an unknown
+/// command's error from the server.
+#[derive(Debug, Clone, Copy)]
+struct Folded {
+    head: u64,
+    tail: u64,
+    len: usize,
+}
+
+const FOLDED_WHOLE: usize = 16;
+
 #[inline]
-const fn hash(name: &[u8]) -> usize {
-    // Clearing bit 5 makes letters upper case; what it does to other bytes, the comparison sees.
+const fn fold(name: &[u8]) -> Folded {
+    // Clearing bit 5 makes letters upper case.
     const UPPER: u64 = 0xDFDF_DFDF_DFDF_DFDF;
-    let word = if let (Some(head), Some(tail)) = (name.first_chunk(), name.last_chunk()) {
-        u64::from_le_bytes(*head) & UPPER ^ (u64::from_le_bytes(*tail) & UPPER).rotate_left(27)
+    let (head, tail) = if let (Some(head), Some(tail)) = (name.first_chunk(), name.last_chunk()) {
+        (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
     } else if let (Some(head), Some(tail)) = (name.first_chunk(), name.last_chunk()) {
-        let (head, tail) = (u32::from_le_bytes(*head), u32::from_le_bytes(*tail));
-        (head as u64 | (tail as u64) << 32) & UPPER
+        (u32::from_le_bytes(*head) as u64, u32::from_le_bytes(*tail) as u64)
     } else {
-        match *name {
-            [a, b, c] => u32::from_le_bytes([a, b, c, 0]) as u64 & UPPER,
-            [a, b] => u32::from_le_bytes([a, b, 0, 0]) as u64 & UPPER,
-            _ => 0,
-        }
+        let word = match *name {
+            [a, b, c] => [a, b, c, 0],
+            [a, b] => [a, b, 0, 0],
+            [a] => [a, 0, 0, 0],
+            _ => [0; 4],
+        };
+        (u32::from_le_bytes(word) as u64, 0)
     };
-    (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize
+    Folded { head: head & UPPER, tail: tail & UPPER, len: name.len() }
+}
+
+impl Folded {
+    #[inline]
+    const fn is(&self, other: &Self) -> bool {
+        self.head == other.head && self.tail == other.tail && self.len == other.len
+    }
+
+    /// Where the search for the name begins.
+    #[inline]
+    const fn place(&self) -> usize {
+        let mixed = (self.head ^ self.tail.rotate_left(27)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (u64::BITS - PLACES.ilog2())) as usize
+    }
 }
 
 const fn index() -> [u16; PLACES] {
     let mut index = [FREE; PLACES];
     let mut i = 0;
     while i < COMMANDS.len() {
-        let mut place = hash(COMMANDS[i].name.as_bytes());
+        let mut place = fold(COMMANDS[i].name.as_bytes()).place();
         while index[place] != FREE {
             place = (place + 1) % PLACES;
         }
@@ -100,10 +136,11 @@ const fn index() -> [u16; PLACES] {
 }
 
 const fn join<const N: usize>(rows: &[Row]) -> [Entry; N] {
-    let mut entries = [Entry { row: row("", 0, Keys::No), session: None }; N];
+    let mut entries = [NOTHING; N];
     let mut i = 0;
     while i < N {
-        entries[i] = Entry { row: rows[i], session: session(rows[i].name.as_bytes()) };
+        let name = rows[i].name.as_bytes();
+        entries[i] = Entry { name: fold(name), row: rows[i], session: session(name) };
         i += 1;
     }
     entries
