@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use super::{
     Limits, Protocol, ProtocolError, Reply, ReplyRef,
     frame::Frame,
-    read_buffer::ReadBuffer,
+    read_buffer::{ReadBuffer, Wanted},
     reply::{Large, Repr},
     scan::{Leaf, Rules},
     shelf::Shelf,
@@ -90,7 +90,7 @@ impl Decoder {
             return;
         }
         let bulk = self.bytes_wanted();
-        self.buffer.append(bytes, bulk, || self.frame.estimate_rest());
+        self.buffer.append(bytes, Wanted { bulk, rest: || self.frame.estimate_rest() });
     }
 
     /// The buffer to read a socket into: only append to it. It has room for at least 16 KiB, or
@@ -99,7 +99,7 @@ impl Decoder {
     pub fn read_buf(&mut self) -> &mut BytesMut {
         self.return_lent();
         let bulk = self.bytes_wanted();
-        self.buffer.with_room(bulk, || self.frame.estimate_rest())
+        self.buffer.with_room(Wanted { bulk, rest: || self.frame.estimate_rest() })
     }
 
     /// The next reply, or `None` if more bytes are needed.

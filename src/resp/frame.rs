@@ -91,7 +91,10 @@ impl Frame {
                 self.push_leaf(leaf, next);
                 self.value_done(rules)?
             }
-            Item::Open(kind, total) => self.open(kind, total, next, rules)?,
+            Item::Open(kind, total) => {
+                self.reserve(total, bytes.len().saturating_sub(next));
+                self.open(kind, total, next, rules)?
+            }
             Item::Streamed => {
                 self.streamed = Some(Streamed { start: next, len: 0 });
                 false
@@ -222,6 +225,13 @@ impl Frame {
         Some(open.kind)
     }
 
+    /// Room for as many nodes as were announced and can be in the bytes that came.
+    fn reserve(&mut self, total: Option<u64>, unread: usize) {
+        let here = unread / SHORTEST;
+        let nodes = total.map_or(0, |total| usize::try_from(total).unwrap_or(here).min(here));
+        self.tape.reserve(nodes.saturating_add(1));
+    }
+
     fn push_leaf(&mut self, leaf: Leaf<'_>, next: usize) {
         self.push(Node::leaf(leaf, next, self.tape.len()));
     }
@@ -292,5 +302,7 @@ impl Frame {
     }
 }
 
+/// The shortest element, `_` and CRLF.
+const SHORTEST: usize = 3;
 /// Nodes (16 bytes each) whose room stays with the decoder between replies.
 const KEPT_NODES: usize = 16 * 1024;

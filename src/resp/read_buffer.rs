@@ -6,7 +6,8 @@
 //!   and leaves whole. A long aggregate gets room by the size of its elements so far.
 //! - A header alone reserves nothing beyond the block: room grows to 512 times the bytes that came
 //!   until that is 8 MiB, then by doubling.
-//! - An empty buffer above 256 KiB is given back.
+//! - A buffer larger than the block goes with the reply that needed it; one above 256 KiB that
+//!   nothing needs any more is given back.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
@@ -19,6 +20,17 @@ pub(super) struct ReadBuffer {
     pos: usize,
     /// The place of `bytes`' first byte in the connection's stream.
     offset: u64,
+    /// At least the size of the allocation that `bytes` is, or is a part of.
+    allocated: usize,
+}
+
+/// What is known of the rest of the current reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<R> {
+    /// Bytes of the current bulk that are still to come, 0 if there is none.
+    pub(super) bulk: usize,
+    /// Estimates all bytes that are still to come.
+    pub(super) rest: R,
 }
 
 impl ReadBuffer {
@@ -48,48 +60,89 @@ impl ReadBuffer {
         self.drop_decoded();
         let count = count.min(self.bytes.len());
         self.offset = self.offset.saturating_add(count as u64);
-        self.bytes.split_to(count).freeze()
+        let taken = self.bytes.split_to(count).freeze();
+        if self.allocated > BLOCK && self.bytes.len() <= BLOCK {
+            self.renew();
+        }
+        taken
     }
 
-    /// The buffer to append to, with room to read into. `bulk`: bytes of the current bulk that are
-    /// still to come, 0 if there is none; `rest` estimates the current reply's other bytes.
-    pub(super) fn with_room(&mut self, bulk: usize, rest: impl Fn() -> usize) -> &mut BytesMut {
+    /// The buffer to append to, with room to read into.
+    pub(super) fn with_room(&mut self, wanted: Wanted<impl Fn() -> usize>) -> &mut BytesMut {
         self.drop_decoded();
+        self.give_back(&wanted);
         let held = self.bytes.len();
-        let spare = self.bytes.capacity().saturating_sub(held);
-        if held == 0 && bulk == 0 {
-            if self.bytes.capacity() > KEPT {
-                self.bytes = BytesMut::new();
-            }
-            self.bytes.reserve(BLOCK);
-        } else if spare < bulk.max(MIN_ROOM) {
-            self.grow(bulk.max(rest()).max(MIN_ROOM));
+        let whole = held.saturating_add(wanted.bulk);
+        let enough = match wanted.bulk {
+            0 if held == 0 => BLOCK,
+            // Exactly to its end, so that nothing but this reply is in the buffer.
+            bulk if bulk > 0 && whole > BLOCK => bulk,
+            bulk => bulk.max(MIN_ROOM),
+        };
+        if self.spare() < enough {
+            self.grow(enough.max((wanted.rest)()), 0);
         }
         &mut self.bytes
     }
 
     /// Appends a copy.
-    pub(super) fn append(&mut self, more: &[u8], bulk: usize, rest: impl Fn() -> usize) {
-        let spare = self.bytes.capacity().saturating_sub(self.bytes.len());
-        if spare < more.len() {
-            self.with_room(bulk.max(more.len()), rest);
+    pub(super) fn append(&mut self, more: &[u8], wanted: Wanted<impl Fn() -> usize>) {
+        self.give_back(&wanted);
+        if self.spare() < more.len() {
+            self.drop_decoded();
+            let wanted = wanted.bulk.max((wanted.rest)()).max(BLOCK);
+            self.grow(wanted, more.len());
         }
         self.bytes.extend_from_slice(more);
     }
 
-    fn grow(&mut self, wanted: usize) {
+    fn spare(&self) -> usize {
+        self.bytes.capacity().saturating_sub(self.bytes.len())
+    }
+
+    /// Makes room for `wanted` bytes, or as much of it as the bytes that came deserve, and in any
+    /// case for those that are arriving now.
+    fn grow(&mut self, wanted: usize, arriving: usize) {
         let held = self.bytes.len();
-        let earned = held.saturating_mul(EARNED).min(MAX_EARNED);
-        let room = wanted.min(earned.max(held).max(BLOCK));
+        let came = held.saturating_add(arriving);
+        let earned = came.saturating_mul(EARNED).min(MAX_EARNED).max(came).max(BLOCK);
+        let room = wanted.min(earned).max(arriving);
         let whole = held.saturating_add(room);
         if whole > BLOCK && held <= BLOCK {
             // A buffer of the reply's own. The block stays with the replies that share it.
-            let mut own = BytesMut::with_capacity(whole);
-            own.extend_from_slice(&self.bytes);
-            self.bytes = own;
+            self.replace(whole);
         } else {
             self.bytes.reserve(room);
+            self.allocated = self.allocated.max(self.bytes.capacity());
         }
+    }
+
+    /// Frees what a giant needed and its followers do not.
+    fn give_back(&mut self, wanted: &Wanted<impl Fn() -> usize>) {
+        if self.allocated > KEPT {
+            self.drop_decoded();
+            let rest = wanted.bulk.max((wanted.rest)());
+            if self.bytes.len().saturating_add(rest) <= BLOCK {
+                self.renew();
+            }
+        }
+    }
+
+    /// Leaves an allocation to the replies that share it, or to nobody.
+    fn renew(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes = BytesMut::new();
+            self.allocated = 0;
+        } else {
+            self.replace(BLOCK.max(self.bytes.len()));
+        }
+    }
+
+    fn replace(&mut self, capacity: usize) {
+        let mut fresh = BytesMut::with_capacity(capacity);
+        fresh.extend_from_slice(&self.bytes);
+        self.bytes = fresh;
+        self.allocated = capacity;
     }
 
     fn drop_decoded(&mut self) {
@@ -104,7 +157,7 @@ impl ReadBuffer {
 const BLOCK: usize = 64 * 1024;
 /// A read is worth its system call with this much room.
 const MIN_ROOM: usize = 16 * 1024;
-/// An empty buffer above this size is given back.
+/// A buffer above this size that nothing needs any more is given back.
 const KEPT: usize = 256 * 1024;
 /// Each byte that came earns room for so many more that were announced …
 const EARNED: usize = 512;

@@ -5,10 +5,11 @@ use bytes::{Bytes, BytesMut};
 /// Copies short byte strings into blocks of 8 KiB, so that a reply costs no allocation of its own
 /// and, if it is kept, holds on to 8 KiB at most, never to the buffer that was read into.
 ///
-/// A block whose replies are all gone is used again.
+/// Two blocks take turns, so that one whose replies are all gone by then is used again.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     block: BytesMut,
+    other: BytesMut,
 }
 
 impl Shelf {
@@ -23,6 +24,7 @@ impl Shelf {
             return own.freeze();
         }
         if self.block.capacity() < len {
+            std::mem::swap(&mut self.block, &mut self.other);
             self.block.reserve(BLOCK);
         }
         self.block.extend_from_slice(first);

@@ -7,10 +7,18 @@
     clippy::string_slice,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     reason = "a test stops at what it did not expect"
 )]
 
+mod convert;
+mod depth;
+mod grammar;
 #[path = "../../examples/resp2json/json.rs"]
 mod json;
+mod oracle;
 mod pieces;
+mod reference;
+mod tree;
+mod values;
 mod vectors;
