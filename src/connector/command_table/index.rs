@@ -164,3 +164,38 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_session_command_is_one_that_a_server_lists() {
+        for (name, _) in SESSION {
+            let listed = COMMANDS.iter().chain(SUBCOMMANDS).any(|row| row.name == *name);
+            assert!(listed, "{name}");
+        }
+        assert!(SESSION.is_sorted_by_key(|(name, _)| name));
+    }
+
+    #[test]
+    fn names_are_of_letters_that_fold_without_loss_and_sorted_for_bisection() {
+        let plain = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_' | b' ');
+        for rows in [COMMANDS, SUBCOMMANDS] {
+            assert!(rows.iter().all(|row| row.name.bytes().all(plain)));
+            assert!(rows.is_sorted_by_key(|row| row.name));
+        }
+    }
+
+    #[test]
+    fn every_name_is_found_in_any_case_and_its_neighbours_are_not() {
+        for row in COMMANDS {
+            for name in [row.name.to_owned(), row.name.to_lowercase()] {
+                assert_eq!(command(name.as_bytes()).unwrap().row.name, row.name);
+            }
+            for other in [format!("{}X", row.name), format!("X{}", row.name)] {
+                assert!(command(other.as_bytes()).is_none_or(|found| found.row.name == other));
+            }
+        }
+    }
+}
