@@ -75,8 +75,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ =
-            std::fs::remove_dir_all(env::temp_dir().join(format!("echo_wire-plain-{}", self.port)));
+        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
