@@ -48,7 +48,9 @@ fn set_command<'a>(key: &'a str, value: &'a [u8]) -> Command<'a> {
 
 /// As the script verb does it: in place, argument by argument.
 fn evalsha_command<'a>(keys: &'a [&'a str], args: &'a [&'a str]) -> Command<'a> {
-    let mut command = Command::new("EVALSHA").arg(SHA).arg(keys.len());
+    let mut command = Command::new("EVALSHA");
+    command.push(SHA);
+    command.push(keys.len());
     keys.iter().chain(args).for_each(|arg| command.push(arg));
     command
 }

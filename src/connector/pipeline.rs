@@ -151,3 +151,73 @@ impl fmt::Debug for Pipeline {
         f.debug_struct("Pipeline").field("len", &self.len).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connector::Reason;
+
+    fn encoded(pipeline: &Pipeline) -> BytesMut {
+        let mut out = BytesMut::new();
+        pipeline.encode(&mut out);
+        out
+    }
+
+    #[test]
+    fn it_sends_what_its_commands_send_one_after_another() {
+        let large = Bytes::from(vec![b'l'; 20_000]);
+        let commands = [
+            Command::new("SET").arg("a").arg(&large),
+            Command::new("PING"),
+            Command::new("MSET").arg("b").arg(&large).arg("c").arg(&large),
+            Command::new("GET").arg("a"),
+        ];
+        let mut one_by_one = BytesMut::new();
+        commands.iter().for_each(|command| command.encode(&mut one_by_one));
+
+        let mut pipeline = Pipeline::new();
+        pipeline.extend(&commands);
+        assert_eq!(pipeline.len(), 4);
+        assert_eq!(pipeline.encoded_len(), one_by_one.len());
+        assert_eq!(encoded(&pipeline), one_by_one);
+        assert_eq!(encoded(&pipeline.clone()), one_by_one, "it can be sent again");
+
+        let mut into_another = Pipeline::new().command(&Command::new("PING"));
+        pipeline.encode_to(&mut into_another);
+        assert_eq!(encoded(&into_another)[14..], one_by_one);
+    }
+
+    #[test]
+    fn the_first_command_that_cannot_be_shared_is_remembered() {
+        let mut pipeline = Pipeline::new().command(&Command::new("GET").arg("a"));
+        assert_eq!(pipeline.refusal(), None);
+        pipeline.push(&Command::new("client").arg("reply").arg("off"));
+        pipeline.push(&Command::new("BLPOP").arg("q").arg(0));
+        let refusal = pipeline.refusal().unwrap();
+        assert_eq!((refusal.command(), refusal.reason()), ("CLIENT REPLY", Reason::Replies));
+    }
+
+    #[test]
+    fn one_command_that_may_write_makes_it_no_longer_read_only() {
+        let reads = Pipeline::new().command(&Command::new("GET").arg("a"));
+        assert!(reads.is_read_only());
+        assert!(!reads.command(&Command::new("DEL").arg("a")).is_read_only());
+    }
+
+    #[test]
+    fn cleared_it_is_as_new_and_keeps_its_memory() {
+        let large = Bytes::from(vec![b'l'; 20_000]);
+        let mut pipeline = Pipeline::new();
+        for id in 0..100 {
+            pipeline.push(&Command::new("SET").arg(id).arg("x"));
+        }
+        pipeline.push(&Command::new("SET").arg("a").arg(&large));
+        pipeline.push(&Command::new("MULTI"));
+        let kept = pipeline.text.capacity();
+
+        pipeline.clear();
+        assert!(pipeline.is_empty() && pipeline.is_read_only() && pipeline.refusal().is_none());
+        assert_eq!((pipeline.encoded_len(), encoded(&pipeline).len()), (0, 0));
+        assert_eq!(pipeline.text.capacity(), kept);
+    }
+}

@@ -34,14 +34,13 @@ pub struct Arg<'a>(Repr<'a>);
 
 #[derive(Clone)]
 enum Repr<'a> {
-    /// `len <= SHORT`. The first variant, so that an empty argument is all zero bytes and a new
-    /// command is one `memset`.
+    Borrowed(&'a [u8]),
+    Shared(&'a Bytes),
+    /// `len <= SHORT`.
     Short {
         len: u8,
         text: [u8; SHORT],
     },
-    Borrowed(&'a [u8]),
-    Shared(&'a Bytes),
     /// Exactly [`number::LONGEST`] bytes, one more than `Short` holds.
     Long([u8; number::LONGEST]),
 }
@@ -50,8 +49,6 @@ enum Repr<'a> {
 const SHORT: usize = number::LONGEST - 1;
 
 impl Arg<'_> {
-    pub(crate) const EMPTY: Self = Self(Repr::Short { len: 0, text: [0; SHORT] });
-
     /// The bytes that are sent.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {

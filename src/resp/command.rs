@@ -3,9 +3,10 @@
 //! Source: the RESP specification, "Sending commands to a Redis server": a command is an array of
 //! bulk strings, the first of which is its name.
 
-use std::{fmt, iter};
+use std::fmt;
 
 use bytes::BytesMut;
+use smallvec::SmallVec;
 
 use super::{
     argument::Arg,
@@ -39,11 +40,7 @@ use super::{
 #[must_use = "a command does nothing until a connection sends it"]
 pub struct Command<'a> {
     name: &'a str,
-    /// `len <= INLINE`; the arguments are `inline[..len]`, then `more`.
-    inline: [Arg<'a>; Command::INLINE],
-    len: usize,
-    /// Empty while `len < INLINE`.
-    more: Vec<Arg<'a>>,
+    args: SmallVec<[Arg<'a>; Command::INLINE]>,
 }
 
 impl<'a> Command<'a> {
@@ -52,11 +49,14 @@ impl<'a> Command<'a> {
 
     /// A command without arguments yet.
     #[inline]
-    pub const fn new(name: &'a str) -> Self {
-        Self { name, inline: [const { Arg::EMPTY }; Command::INLINE], len: 0, more: Vec::new() }
+    pub fn new(name: &'a str) -> Self {
+        Self { name, args: SmallVec::new() }
     }
 
     /// Appends one argument: text, bytes, a number, a key, or whatever turns [into](Arg) one.
+    ///
+    /// A chain may move the command at each step, some 340 bytes. That costs nothing to speak of
+    /// up to three or four arguments; [`push`](Self::push) adds many in place.
     #[inline]
     pub fn arg(mut self, arg: impl Into<Arg<'a>>) -> Self {
         self.push(arg);
@@ -82,16 +82,10 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Appends one argument in place, for commands built in a loop.
+    /// Appends one argument in place.
     #[inline]
     pub fn push(&mut self, arg: impl Into<Arg<'a>>) {
-        match self.inline.get_mut(self.len) {
-            Some(slot) => {
-                *slot = arg.into();
-                self.len = self.len.saturating_add(1);
-            }
-            None => self.more.push(arg.into()),
-        }
+        self.args.push(arg.into());
     }
 
     /// The name, as it was given.
@@ -103,22 +97,18 @@ impl<'a> Command<'a> {
     /// The number of arguments, the name not counted.
     #[inline]
     pub fn arg_count(&self) -> usize {
-        self.len.saturating_add(self.more.len())
+        self.args.len()
     }
 
     /// The argument at `index` (0 is the first after the name), as the bytes that are sent.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&[u8]> {
-        let arg = match index.checked_sub(Self::INLINE) {
-            None => self.inline.get(..self.len)?.get(index)?,
-            Some(rest) => self.more.get(rest)?,
-        };
-        Some(arg.as_bytes())
+        self.args.get(index).map(Arg::as_bytes)
     }
 
     /// The arguments in order, each as the bytes that are sent.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.slots().map(Arg::as_bytes)
+        self.args.iter().map(Arg::as_bytes)
     }
 
     /// Appends the command to `out`: one array of bulk strings.
@@ -130,14 +120,7 @@ impl<'a> Command<'a> {
 
     /// Appends the command to `sink`, which may take large shared arguments without a copy.
     pub(crate) fn encode_to<S: Sink>(&self, sink: &mut S) {
-        encode::name(self.name, self.arg_count().saturating_add(1), sink.bytes());
-        encode::args(self.inline.get(..self.len).unwrap_or_default(), sink);
-        encode::args(&self.more, sink);
-        encode::end(sink.bytes());
-    }
-
-    fn slots(&self) -> iter::Chain<std::slice::Iter<'_, Arg<'a>>, std::slice::Iter<'_, Arg<'a>>> {
-        self.inline.get(..self.len).unwrap_or_default().iter().chain(&self.more)
+        encode::command(self.name, &self.args, sink);
     }
 }
 
@@ -173,6 +156,12 @@ mod tests {
     fn line_ends_inside_an_argument_stay_inside() {
         let command = Command::new("GET").arg("a\r\n$1\r\nb").arg("");
         assert_eq!(encoded(&command), "*3\r\n$3\r\nGET\r\n$8\r\na\r\n$1\r\nb\r\n$0\r\n\r\n");
+    }
+
+    #[test]
+    fn a_command_stays_small_enough_to_be_kept_across_an_await() {
+        assert_eq!(size_of::<Arg<'_>>(), 24);
+        assert!(size_of::<Command<'_>>() <= 344);
     }
 
     #[test]

@@ -37,40 +37,38 @@ impl Sink for BytesMut {
     }
 }
 
-/// `*<count>` and the name.
-#[inline]
-pub(super) fn name(name: &str, count: usize, out: &mut BytesMut) {
-    match count {
-        0..10 => out.extend_from_slice(&[b'*', b'0'.wrapping_add(low(count))]),
-        _ => {
-            out.extend_from_slice(b"*");
-            digits(count, out);
-        }
-    }
-    separator(name.len(), out);
-    out.extend_from_slice(name.as_bytes());
-}
-
-#[inline]
-pub(super) fn args<S: Sink>(args: &[Arg<'_>], sink: &mut S) {
+pub(super) fn command<S: Sink>(name: &str, args: &[Arg<'_>], sink: &mut S) {
+    count(args.len().saturating_add(1), sink.bytes());
+    bulk(name.as_bytes(), sink.bytes());
     for arg in args {
         match arg.as_shared() {
             Some(bytes) if bytes.len() >= SHARED_FROM => {
                 separator(bytes.len(), sink.bytes());
                 sink.put_shared(bytes);
             }
-            _ => {
-                let bytes = arg.as_bytes();
-                separator(bytes.len(), sink.bytes());
-                sink.bytes().extend_from_slice(bytes);
-            }
+            _ => bulk(arg.as_bytes(), sink.bytes()),
+        }
+    }
+    sink.bytes().extend_from_slice(b"\r\n");
+}
+
+/// `*<count>`, without its line end: that belongs to the separator that follows.
+#[inline]
+fn count(count: usize, out: &mut BytesMut) {
+    match DIGITS.get(count) {
+        Some(digit) => out.extend_from_slice(&[b'*', *digit]),
+        None => {
+            out.extend_from_slice(b"*");
+            digits(count, out);
         }
     }
 }
 
+/// The line end of what stands before, and `$<length>\r\n<bytes>` without its own.
 #[inline]
-pub(super) fn end(out: &mut BytesMut) {
-    out.extend_from_slice(b"\r\n");
+fn bulk(bytes: &[u8], out: &mut BytesMut) {
+    separator(bytes.len(), out);
+    out.extend_from_slice(bytes);
 }
 
 #[inline]
@@ -99,10 +97,7 @@ fn digits(value: usize, out: &mut BytesMut) {
     out.extend_from_slice(number::integer(false, value, &mut [0; number::LONGEST]));
 }
 
-fn low(value: usize) -> u8 {
-    let [low, ..] = value.to_le_bytes();
-    low
-}
+const DIGITS: &[u8] = b"0123456789";
 
 static SEPARATORS: [[u8; 8]; 1000] = separators();
 
@@ -125,4 +120,82 @@ const fn separators() -> [[u8; 8]; 1000] {
         len += 1;
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resp::Command;
+
+    /// A sink that keeps what it is given apart.
+    #[derive(Default)]
+    struct Pieces {
+        text: BytesMut,
+        shared: Vec<(usize, Bytes)>,
+    }
+
+    impl Sink for Pieces {
+        fn bytes(&mut self) -> &mut BytesMut {
+            &mut self.text
+        }
+
+        fn put_shared(&mut self, bytes: &Bytes) {
+            self.shared.push((self.text.len(), bytes.clone()));
+        }
+    }
+
+    #[test]
+    fn lengths_of_every_number_of_digits_are_written() {
+        for len in (0..1200).chain([9_999, 10_000, 99_999, 100_000, 1_234_567]) {
+            let value = vec![b'x'; len];
+            let mut out = BytesMut::new();
+            Command::new("ECHO").arg(&value).encode(&mut out);
+            let head = format!("*2\r\n$4\r\nECHO\r\n${len}\r\n");
+            assert!(out.starts_with(head.as_bytes()), "{len}");
+            assert_eq!(out.len(), head.len() + len + 2);
+            assert!(out.ends_with(b"\r\n"));
+        }
+    }
+
+    #[test]
+    fn counts_of_every_number_of_digits_are_written() {
+        for count in [1_usize, 2, 9, 10, 99, 100, 1_000, 12_345] {
+            let mut out = BytesMut::new();
+            Command::new("DEL").args(vec!["k"; count - 1]).encode(&mut out);
+            let want = format!("*{count}\r\n$3\r\nDEL\r\n{}", "$1\r\nk\r\n".repeat(count - 1));
+            assert_eq!(out, want.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_the_buffer_holds_already_is_kept() {
+        let mut out = BytesMut::from(&b"before"[..]);
+        Command::new("PING").encode(&mut out);
+        Command::new("PING").encode(&mut out);
+        assert_eq!(out, &b"before*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n"[..]);
+    }
+
+    #[test]
+    fn large_shared_arguments_are_handed_on_in_their_place() {
+        let small = Bytes::from(vec![b's'; SHARED_FROM - 1]);
+        let large = Bytes::from(vec![b'l'; SHARED_FROM]);
+        let borrowed = vec![b'b'; SHARED_FROM];
+        let command = Command::new("X").arg(&small).arg(&large).arg(&borrowed).arg(&large);
+        let mut pieces = Pieces::default();
+        command.encode_to(&mut pieces);
+        assert!(pieces.shared.iter().all(|(_, bytes)| bytes.as_ptr() == large.as_ptr()));
+        assert_eq!(pieces.shared.len(), 2);
+
+        let mut joined = Vec::new();
+        let mut from = 0;
+        for (at, bytes) in &pieces.shared {
+            joined.extend_from_slice(&pieces.text[from..*at]);
+            joined.extend_from_slice(bytes);
+            from = *at;
+        }
+        joined.extend_from_slice(&pieces.text[from..]);
+        let mut whole = BytesMut::new();
+        command.encode(&mut whole);
+        assert_eq!(joined, whole);
+    }
 }
