@@ -1,10 +1,10 @@
 //! Why a call or a connection failed: what happened, whether the command may have run, what to do.
 
-use std::{fmt, io, sync::Arc};
+use std::{borrow::Cow, fmt, io, sync::Arc};
 
 use bytes::Bytes;
 
-use super::command_table::Refusal;
+use super::{command_table::Refusal, config_error::ConfigError, violation::Violation};
 use crate::resp::ServerError;
 
 /// The transport tier: the call failed. A server's error reply to a single command comes as
@@ -65,10 +65,21 @@ pub enum Error {
     RequiresResp3,
     /// The call cannot be right on this handle; the text says what to use. Nothing was sent.
     #[error("misuse: {0}")]
-    Misuse(&'static str),
-    /// A connection that callers share cannot take this command. Nothing was sent.
+    Misuse(Cow<'static, str>),
+    /// This connection cannot take this command; the text says what to use. Nothing was sent.
     #[error("misuse: {0}")]
-    Refused(Refusal),
+    Refused(#[from] Refusal),
+    /// The URL or the config cannot be used. Nothing was sent.
+    #[error("config, {0}")]
+    Config(#[from] ConfigError),
+    /// The peer broke the protocol; the connection was closed.
+    #[error("protocol: {violation}{}", if *maybe_executed { ", the command may have run" } else { "" })]
+    Protocol {
+        /// What it did.
+        violation: Violation,
+        /// `false`: no byte of a command left. `true`: it may have run.
+        maybe_executed: bool,
+    },
     /// The server's error reply to a single command.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -82,11 +93,23 @@ impl Error {
     /// cannot run it twice.
     pub fn maybe_executed(&self) -> bool {
         match self {
-            Self::Disconnected { maybe_executed } | Self::Timeout { maybe_executed } => {
-                *maybe_executed
-            }
+            Self::Disconnected { maybe_executed }
+            | Self::Timeout { maybe_executed }
+            | Self::Protocol { maybe_executed, .. } => *maybe_executed,
             _ => false,
         }
+    }
+
+    /// Whether connecting again with the same config would only meet the same: another wire in the
+    /// store, refused credentials, a refused step, a config that cannot be used.
+    pub fn is_fatal(&self) -> bool {
+        matches!(
+            self,
+            Self::VersionFence { .. }
+                | Self::AuthRefused { .. }
+                | Self::BootRefused { .. }
+                | Self::Config(_)
+        )
     }
 }
 
@@ -144,8 +167,19 @@ pub enum Cause {
     Unclaimed,
     /// The socket failed.
     Io(Arc<io::Error>),
+    /// The peer closed the connection.
+    Closed,
     /// The deadline passed.
     Deadline,
+}
+
+impl From<io::Error> for Cause {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::Closed,
+            _ => Self::Io(Arc::new(error)),
+        }
+    }
 }
 
 impl fmt::Display for Cause {
@@ -155,6 +189,7 @@ impl fmt::Display for Cause {
             Self::Replica => f.write_str("the server is a replica, a primary is needed"),
             Self::Unclaimed => f.write_str("the replica holds no version key, a primary claims it"),
             Self::Io(error) => error.fmt(f),
+            Self::Closed => f.write_str("the peer closed the connection"),
             Self::Deadline => f.write_str("the deadline passed"),
         }
     }
@@ -172,6 +207,12 @@ pub enum Step {
     Auth,
     /// `SELECT`.
     Select,
+    /// `CLIENT SETNAME`, a courtesy.
+    SetName,
+    /// `CLIENT SETINFO`, a courtesy.
+    SetInfo,
+    /// `CONFIG GET maxmemory-policy`, a look that may be denied.
+    Policy,
     /// `ROLE`, in the RESP2 fall-back.
     Role,
     /// The fence's first `GET`.
@@ -189,6 +230,9 @@ impl fmt::Display for Step {
             Self::Hello => "HELLO",
             Self::Auth => "AUTH",
             Self::Select => "SELECT",
+            Self::SetName => "CLIENT SETNAME",
+            Self::SetInfo => "CLIENT SETINFO",
+            Self::Policy => "CONFIG GET maxmemory-policy",
             Self::Role => "ROLE",
             Self::FenceRead => "fence GET",
             Self::FenceClaim => "fence SET NX",

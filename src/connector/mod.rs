@@ -1,11 +1,45 @@
 //! A socket's life: dial → boot → **fence** → serve → lose → dial again.
+//!
+//! - What to connect to: [`config`](Config), from a `url` or built; `endpoint`, `credentials`,
+//!   `client_name`, `wire`, `resolver`.
+//! - The connect sequence: `establish` dials a `transport` and hands it to `boot`, whose last word
+//!   is the `fence`'s; both talk through `sync`, which owns the socket and its `inbox`.
+//! - A [`connection`](Connection) is what came through, for one owner.
 mod arguments;
+mod boot;
+mod client_name;
 mod command_table;
+mod config;
+mod config_error;
+mod connection;
+mod credentials;
+mod dialect;
+mod endpoint;
 mod error;
+mod establish;
+mod fence;
+mod inbox;
+mod passage;
+mod percent;
 mod pipeline;
-#[allow(dead_code, reason = "the fence and the heartbeat send it")]
+mod pushes;
+mod refused;
+mod resolver;
+mod sync;
+mod transport;
+mod url;
 mod version_get;
+mod violation;
+mod wire;
 
 pub use command_table::{Reason, Refusal, Traits};
+pub use config::Config;
+pub use config_error::{ConfigError, Part as ConfigPart};
+pub use connection::Connection;
+pub use endpoint::Endpoint;
 pub use error::{Cause, Error, Found, Step};
+pub use passage::Passage;
 pub use pipeline::Pipeline;
+pub use resolver::{Addresses, Resolve};
+pub use violation::Violation;
+pub use wire::WIRE_VERSION;

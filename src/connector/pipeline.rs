@@ -36,6 +36,7 @@ pub struct Pipeline {
     /// Whether some command in it is not marked read-only.
     writes: bool,
     refusal: Option<Refusal>,
+    refusal_alone: Option<Refusal>,
 }
 
 impl Pipeline {
@@ -60,8 +61,11 @@ impl Pipeline {
     pub fn push(&mut self, command: &Command<'_>) {
         let traits = Traits::of(command);
         self.writes |= !traits.is_read_only();
-        if self.refusal.is_none() {
-            self.refusal = traits.refusal();
+        if let Some(refusal) = traits.refusal() {
+            self.refusal.get_or_insert(refusal);
+            if refusal.holds_alone() {
+                self.refusal_alone.get_or_insert(refusal);
+            }
         }
         self.len = self.len.saturating_add(1);
         command.encode_to(self);
@@ -102,6 +106,11 @@ impl Pipeline {
         self.refusal
     }
 
+    /// The first command in it that even a connection of one's own cannot take, and why.
+    pub fn refusal_alone(&self) -> Option<Refusal> {
+        self.refusal_alone
+    }
+
     /// Empties it and keeps its memory for the next use.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -109,6 +118,7 @@ impl Pipeline {
         self.len = 0;
         self.writes = false;
         self.refusal = None;
+        self.refusal_alone = None;
     }
 
     /// Appends all commands to `out`.

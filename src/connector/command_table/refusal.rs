@@ -60,6 +60,27 @@ impl Refusal {
     pub fn reason(&self) -> Reason {
         self.reason
     }
+
+    /// Whether it holds even for a connection that nobody else uses: the command would lead past
+    /// the fence (into another database, say), or break the pairing of commands and replies.
+    ///
+    /// ```
+    /// use echo_wire::{connector::Traits, resp::Command};
+    ///
+    /// let holds_alone = |name| Traits::of(&Command::new(name)).refusal().unwrap().holds_alone();
+    /// assert!(holds_alone("SELECT") && holds_alone("MONITOR"));
+    /// assert!(!holds_alone("BLPOP") && !holds_alone("MULTI"));
+    /// ```
+    pub fn holds_alone(&self) -> bool {
+        match self.reason {
+            Reason::Blocks | Reason::Transaction | Reason::Mode => false,
+            Reason::Subscription
+            | Reason::Boot
+            | Reason::Replies
+            | Reason::Stream
+            | Reason::End => true,
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -67,6 +88,8 @@ impl fmt::Display for Refusal {
         write!(f, "{} {}", self.command, self.reason)
     }
 }
+
+impl std::error::Error for Refusal {}
 
 /// What the command does, and what to use instead: the rest of a sentence that begins with it.
 impl fmt::Display for Reason {

@@ -104,6 +104,12 @@ impl Traits {
         self.entry.refusal()
     }
 
+    /// Why even a connection of one's own cannot take it; `None` if it can.
+    #[inline]
+    pub fn refusal_alone(&self) -> Option<Refusal> {
+        self.entry.refusal().filter(Refusal::holds_alone)
+    }
+
     /// The first key among `command`'s arguments, which must be the command looked up; `None`
     /// where it has none (a script of zero keys) or it is not known.
     pub fn first_key<'c>(&self, command: &'c Command<'_>) -> Option<&'c [u8]> {

@@ -1,0 +1,66 @@
+//! From a config to a fenced socket: dial, boot, fence, under one deadline.
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    Config,
+    boot::{Failure, Fenced, boot},
+    dialect::{Auth, Dialect},
+    error::{Cause, Error, Step},
+    sync::Socket,
+    transport::Transport,
+};
+use crate::resp::Protocol;
+
+const RESP2: Dialect = Dialect::Resp2(Auth::UserAndPassword);
+
+/// Dials and takes the socket through boot and the fence.
+///
+/// A peer that hangs up on HELLO is dialled once more and spoken to in RESP2, within the same
+/// deadline.
+pub(super) async fn establish(config: &Config) -> Result<Fenced<Transport>, Error> {
+    let deadline = deadline(config);
+    let dialect = match config.hello.hangs_up(Instant::now()) {
+        true if config.protocol.is_none() => RESP2,
+        _ => first_dialect(config),
+    };
+    match attempt(config, dialect, deadline).await {
+        Err(Failure::HungUpOnHello(_)) => {
+            let fenced = attempt(config, RESP2, deadline).await?;
+            config.hello.hung_up(Instant::now());
+            Ok(fenced)
+        }
+        result => Ok(result?),
+    }
+}
+
+/// Takes a stream of the caller's own through boot and the fence.
+pub(super) async fn establish_over<S: Socket>(
+    stream: S,
+    config: &Config,
+) -> Result<Fenced<S>, Error> {
+    Ok(boot(stream, config, first_dialect(config), deadline(config)).await?)
+}
+
+async fn attempt(
+    config: &Config,
+    dialect: Dialect,
+    deadline: Instant,
+) -> Result<Fenced<Transport>, Failure> {
+    let step = Step::Dial;
+    let sock = match timeout_at(deadline, Transport::dial(config, deadline)).await {
+        Ok(Ok(sock)) => sock,
+        Ok(Err(error)) => return Err(Error::NotReady { step, cause: error.into() }.into()),
+        Err(_elapsed) => return Err(Error::NotReady { step, cause: Cause::Deadline }.into()),
+    };
+    boot(sock, config, dialect, deadline).await
+}
+
+fn first_dialect(config: &Config) -> Dialect {
+    if config.protocol == Some(Protocol::Resp2) { RESP2 } else { Dialect::Hello }
+}
+
+fn deadline(config: &Config) -> Instant {
+    let now = Instant::now();
+    now.checked_add(config.connect_timeout).unwrap_or(now)
+}
