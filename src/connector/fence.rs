@@ -163,9 +163,8 @@ impl Run {
     }
 
     fn claim(self) -> Next {
-        let set = Command::new("SET").arg(VERSION_KEY).arg(self.wire.as_str()).arg("NX");
         let mut encoded = BytesMut::new();
-        set.encode(&mut encoded);
+        Command::new("SET").arg(VERSION_KEY).arg(self.wire.as_str()).arg("NX").encode(&mut encoded);
         encoded.extend_from_slice(VERSION_GET);
         let run = Self { rounds: self.rounds.saturating_add(1), ..self };
         Next::Ask(Fence { run, state: State::Claim }, Flight { encoded, replies: 2 })
