@@ -7,10 +7,10 @@
     reason = "a test may fail"
 )]
 
-mod plain;
+mod support;
 
 use echo_wire::keyspace::{Queue, VERSION_KEY, slot};
-use plain::{Client, Server, flavors};
+use support::{Answer, Raw, Server, flavors};
 
 /// A third of all bytes are braces; the rest are letters, line ends and bytes of no meaning.
 fn keys() -> Vec<Vec<u8>> {
@@ -29,19 +29,20 @@ fn keys() -> Vec<Vec<u8>> {
     keys
 }
 
-fn ask(client: &mut Client, key: &[u8]) -> i64 {
-    client.ask(&[b"CLUSTER", b"KEYSLOT", key]).integer()
+fn ask(client: &mut Raw, key: &[u8]) -> Answer {
+    client.call(&[b"CLUSTER", b"KEYSLOT", key])
 }
 
 #[test]
 fn every_key_has_the_slot_that_the_server_says() {
-    for (name, binary) in flavors() {
-        let server = Server::start(&binary, &["--cluster-enabled", "yes"]);
-        let mut client = server.client();
+    for flavor in flavors() {
+        let server = Server::builder(flavor).args(["--cluster-enabled", "yes"]).start();
+        let mut client = server.raw();
         let mut slots = std::collections::BTreeSet::new();
         for key in keys() {
             let ours = slot(&key);
-            assert_eq!(i64::from(ours), ask(&mut client, &key), "{name}: {}", key.escape_ascii());
+            let theirs = ask(&mut client, &key);
+            assert_eq!(Answer::Integer(ours.into()), theirs, "{flavor:?}: {}", key.escape_ascii());
             slots.insert(ours);
         }
         assert!(slots.len() > 1000, "{} slots are too few to tell", slots.len());
@@ -50,15 +51,15 @@ fn every_key_has_the_slot_that_the_server_says() {
 
 #[test]
 fn all_keys_of_a_queue_have_its_slot() {
-    for (name, binary) in flavors() {
-        let server = Server::start(&binary, &["--cluster-enabled", "yes"]);
-        let mut client = server.client();
+    for flavor in flavors() {
+        let server = Server::builder(flavor).args(["--cluster-enabled", "yes"]).start();
+        let mut client = server.raw();
         for queue in ["emq", "mail", "a:b", "größe", " "].map(Queue::new) {
             let queue = queue.unwrap();
             let id = "USR0KHTOWnGLuC".parse().unwrap();
             for key in [queue.key("pending").unwrap(), queue.key("x:y").unwrap(), queue.job(&id)] {
                 let theirs = ask(&mut client, key.as_bytes());
-                assert_eq!(theirs, i64::from(queue.slot()), "{name}: {key}");
+                assert_eq!(theirs, Answer::Integer(queue.slot().into()), "{flavor:?}: {key}");
                 assert_eq!(key.slot(), queue.slot());
             }
         }

@@ -9,6 +9,8 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use super::kind::Kind;
+
 /// A branded id: 14 bytes, checked when it was made.
 ///
 /// ```
@@ -162,59 +164,6 @@ impl fmt::Display for BrandedId {
 impl fmt::Debug for BrandedId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BrandedId({self})")
-    }
-}
-
-/// What an id is the id of: three letters A–Z.
-///
-/// ```
-/// use echo_wire::keyspace::Kind;
-///
-/// assert_eq!(Kind::new("JOB")?.as_str(), "JOB");
-/// assert!(Kind::new("job").is_err());
-/// # Ok::<(), echo_wire::keyspace::BrandedIdError>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind([u8; Self::LEN]);
-
-impl Kind {
-    const LEN: usize = 3;
-
-    /// The kind of these letters.
-    ///
-    /// # Errors
-    ///
-    /// [`BrandedIdError::KindLength`] or [`BrandedIdError::Kind`] if they are not three letters
-    /// A–Z.
-    pub fn new(letters: &str) -> Result<Self, BrandedIdError> {
-        match letters.as_bytes().try_into() {
-            Ok(letters) => Self::of(letters),
-            Err(_) => Err(BrandedIdError::KindLength { len: letters.len() }),
-        }
-    }
-
-    fn of(letters: [u8; Self::LEN]) -> Result<Self, BrandedIdError> {
-        match letters.iter().enumerate().find(|(_, byte)| !byte.is_ascii_uppercase()) {
-            Some((at, byte)) => Err(BrandedIdError::Kind { at, byte: *byte }),
-            None => Ok(Self(letters)),
-        }
-    }
-
-    /// The letters.
-    pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kind({self})")
     }
 }
 

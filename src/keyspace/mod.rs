@@ -25,13 +25,15 @@
 mod branded;
 mod classify;
 mod key;
+mod kind;
 mod queue;
 mod reserve;
 mod slot;
 
-pub use branded::{BrandedId, BrandedIdError, Kind};
+pub use branded::{BrandedId, BrandedIdError};
 pub use classify::{Class, Foreign, classify};
 pub use key::Key;
+pub use kind::Kind;
 pub use queue::{NameError, Queue};
 pub use reserve::{RESERVE, VERSION_KEY};
 pub use slot::slot;

@@ -1,5 +1,5 @@
 //! The commands and subcommands of the servers, from their `COMMAND` output:
-//! valkey 9.1.2, redis 7.0.15. Where they differ, the first one's word counts.
+//! Valkey 9.1.2, Redis 7.0.15. Where they differ, the first one's word counts.
 //!
 //! Written by `tests/command_table.rs`, which also checks it against the live servers:
 //! `ECHO_WIRE_WRITE_ROWS=1 cargo test --test command_table`.
