@@ -168,6 +168,14 @@ impl fmt::Debug for BrandedId {
 }
 
 /// Why a text is no branded id.
+///
+/// ```
+/// use echo_wire::keyspace::{BrandedId, BrandedIdError};
+///
+/// let error = "USR0KHTOWnGLu!".parse::<BrandedId>().unwrap_err();
+/// assert_eq!(error, BrandedIdError::Digit { at: 13, byte: b'!' });
+/// assert_eq!(error.to_string(), "`!` at byte 13: a snowflake is eleven digits 0-9A-Za-z");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrandedIdError {

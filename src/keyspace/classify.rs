@@ -55,6 +55,15 @@ fn in_queue(key: &[u8]) -> Result<Class<'_>, Foreign> {
 }
 
 /// Where a key lands.
+///
+/// ```
+/// use echo_wire::keyspace::{BrandedIdError, Class, classify};
+///
+/// let key = b"emq:{mail}:job:USR";
+/// let id = Err(BrandedIdError::Length { len: 3 });
+/// assert_eq!(classify(key), Class::Job { queue: "mail", id });
+/// assert_eq!(classify(key).job(), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Class<'a> {
@@ -118,6 +127,13 @@ impl<'a> Class<'a> {
 }
 
 /// Why a key is in no space of ours.
+///
+/// ```
+/// use echo_wire::keyspace::{Class, Foreign, classify};
+///
+/// assert_eq!(classify(b"user:17"), Class::Foreign(Foreign::Prefix));
+/// assert_eq!(classify(b"emq:{mail}"), Class::Foreign(Foreign::NoType));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {

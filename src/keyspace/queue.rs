@@ -68,6 +68,15 @@ impl fmt::Debug for Queue {
 }
 
 /// Why a queue or a type cannot be named so.
+///
+/// ```
+/// use echo_wire::keyspace::{NameError, Queue};
+///
+/// let queue = Queue::new("mail")?;
+/// assert_eq!(queue.key("job:17"), Err(NameError::Job));
+/// assert_eq!(Queue::new(""), Err(NameError::Empty));
+/// # Ok::<(), NameError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {

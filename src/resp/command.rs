@@ -41,6 +41,7 @@ use super::{
 pub struct Command<'a> {
     name: &'a str,
     args: SmallVec<[Arg<'a>; Command::INLINE]>,
+    blocking: bool,
 }
 
 impl<'a> Command<'a> {
@@ -50,12 +51,12 @@ impl<'a> Command<'a> {
     /// A command without arguments yet.
     #[inline]
     pub fn new(name: &'a str) -> Self {
-        Self { name, args: SmallVec::new() }
+        Self { name, args: SmallVec::new(), blocking: false }
     }
 
     /// Appends one argument: text, bytes, a number, a key, or whatever turns [into](Arg) one.
     ///
-    /// A chain may move the command at each step, some 340 bytes. That costs nothing to speak of
+    /// A chain may move the command at each step, some 350 bytes. That costs nothing to speak of
     /// up to three or four arguments; [`push`](Self::push) adds many in place.
     #[inline]
     pub fn arg(mut self, arg: impl Into<Arg<'a>>) -> Self {
@@ -86,6 +87,26 @@ impl<'a> Command<'a> {
     #[inline]
     pub fn push(&mut self, arg: impl Into<Arg<'a>>) {
         self.args.push(arg.into());
+    }
+
+    /// Says that the server may keep the reply back until something happens. BLPOP and its kin are
+    /// known; this is for what no table knows, a module's command or a renamed one.
+    ///
+    /// ```
+    /// use echo_wire::{connector::Traits, resp::Command};
+    ///
+    /// let wait = Command::new("MODULE.POP").arg("queue").blocking();
+    /// assert!(Traits::of(&wait).is_blocking());
+    /// ```
+    pub fn blocking(mut self) -> Self {
+        self.blocking = true;
+        self
+    }
+
+    /// Whether [`blocking`](Self::blocking) was said.
+    #[inline]
+    pub fn is_marked_blocking(&self) -> bool {
+        self.blocking
     }
 
     /// The name, as it was given.
@@ -161,7 +182,7 @@ mod tests {
     #[test]
     fn a_command_stays_small_enough_to_be_kept_across_an_await() {
         assert_eq!(size_of::<Arg<'_>>(), 24);
-        assert!(size_of::<Command<'_>>() <= 344);
+        assert!(size_of::<Command<'_>>() <= 352);
     }
 
     #[test]

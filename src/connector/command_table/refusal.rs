@@ -22,6 +22,15 @@ pub struct Refusal {
 }
 
 /// Why a shared connection cannot take a command.
+///
+/// ```
+/// use echo_wire::{connector::{Reason, Traits}, resp::Command};
+///
+/// let reason = |command: Command<'_>| Traits::of(&command).refusal().map(|it| it.reason());
+/// assert_eq!(reason(Command::new("MULTI")), Some(Reason::Transaction));
+/// assert_eq!(reason(Command::new("client").arg("reply").arg("off")), Some(Reason::Replies));
+/// assert_eq!(reason(Command::new("CLIENT").arg("ID")), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {

@@ -37,30 +37,28 @@ impl Traits {
     /// Looks a command up: a few nanoseconds, no allocation.
     #[inline]
     pub fn of(command: &Command<'_>) -> Self {
-        let Some(entry) = index::command(command.name().as_bytes()) else {
-            return Self { entry: &index::UNKNOWN, blocks: false };
-        };
+        let entry = index::command(command.name().as_bytes()).unwrap_or(&index::UNKNOWN);
         if entry.row.flags & (BLOCKS | CONTAINER) == 0 {
-            return Self { entry, blocks: false };
+            return Self { entry, blocks: command.is_marked_blocking() };
         }
         Self::look_closer(entry, command)
     }
 
     fn look_closer(entry: &'static Entry, command: &Command<'_>) -> Self {
-        if entry.row.flags & CONTAINER != 0 {
-            let subcommand =
-                command.get(0).and_then(|name| index::subcommand(entry.row.name, name));
-            let entry = subcommand.unwrap_or(entry);
-            return Self { entry, blocks: entry.row.flags & BLOCKS != 0 };
-        }
-        // XREAD and XREADGROUP wait only when told to.
-        let blocks = match entry.row.keys {
+        let is_container = entry.row.flags & CONTAINER != 0;
+        let entry = command
+            .get(0)
+            .filter(|_| is_container)
+            .and_then(|name| index::subcommand(entry.row.name, name))
+            .unwrap_or(entry);
+        let waits = match entry.row.keys {
+            // XREAD and XREADGROUP wait only when told to.
             Keys::Streams(from) => {
                 options(command, from).any(|word| word.eq_ignore_ascii_case(b"BLOCK"))
             }
-            _ => true,
+            _ => entry.row.flags & BLOCKS != 0,
         };
-        Self { entry, blocks }
+        Self { entry, blocks: waits || command.is_marked_blocking() }
     }
 
     /// The name in the table, in upper case, with the subcommand where there is one (`GET`,
@@ -77,7 +75,7 @@ impl Traits {
     }
 
     /// Whether it may wait on the server: BLPOP and its kin, WAIT and WAITAOF always, XREAD and
-    /// XREADGROUP with BLOCK.
+    /// XREADGROUP with BLOCK, and what was [marked](Command::blocking) so.
     #[inline]
     pub fn is_blocking(&self) -> bool {
         self.blocks
@@ -99,7 +97,7 @@ impl Traits {
     #[inline]
     pub fn refusal(&self) -> Option<Refusal> {
         if self.blocks {
-            return Some(Refusal::new(self.entry.row.name, Reason::Blocks));
+            return Some(Refusal::new(self.name().unwrap_or("this command"), Reason::Blocks));
         }
         self.entry.refusal()
     }
