@@ -57,6 +57,16 @@ fn waiting_commands_are_refused_in_any_case_and_reads_that_do_not_wait_are_not()
     }
 }
 
+#[test]
+fn what_no_table_knows_is_refused_once_it_is_marked_as_blocking() {
+    let refusal = |command: &Command<'_>| Traits::of(command).refusal();
+    assert_eq!(refusal(&Command::new("MODULE.POP")), None);
+    let marked = refusal(&Command::new("MODULE.POP").blocking()).unwrap();
+    assert_eq!((marked.command(), marked.reason()), ("this command", Reason::Blocks));
+    let client = refusal(&Command::new("CLIENT").arg("ID").blocking()).unwrap();
+    assert_eq!((client.command(), client.reason()), ("CLIENT ID", Reason::Blocks));
+}
+
 /// Encodes with the crate, so that this is what would go out.
 fn encoded(words: &[&str]) -> BytesMut {
     let mut out = BytesMut::new();

@@ -5,6 +5,8 @@
 //! - The connect sequence: `establish` dials a `transport` and hands it to `boot`, whose last word
 //!   is the `fence`'s; both talk through `sync`, which owns the socket and its `inbox`.
 //! - A [`connection`](Connection) is what came through, for one owner.
+//! - What it is sent: commands, or a [`pipeline`](Pipeline) of them; `command_table` knows what a
+//!   command does to the connection, `arguments` makes keys and ids arguments.
 mod arguments;
 mod boot;
 mod client_name;
