@@ -15,3 +15,8 @@
 pub mod connector;
 pub mod keyspace;
 pub mod resp;
+
+/// Keeps the front page's example compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;
