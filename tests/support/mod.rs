@@ -4,9 +4,16 @@
 //! | --- | --- |
 //! | `server.rs` | a real Valkey or Redis process: start, kill, restart, pause |
 //! | `raw.rs` | a small client of its own, to look into a server past the crate |
+//! | `script.rs` | a connection whose server side the test plays, over TCP or in memory |
+//! | `listener.rs` | a fake server, whose connections are scripts |
+//! | `dialogue.rs` | commands and answers as bytes, for scripts |
+//! | `proxy.rs`, `carry.rs` | a proxy that cuts, stalls and counts |
+//! | `gauge.rs` | open files and live tasks |
+//! | `wait.rs` | waiting with a bound in real time |
 //! | `flavor.rs` | which servers there are, and where their binaries lie |
 //! | `port.rs` | a port number nobody else takes while it is held |
 //! | `spawn.rs` | child processes that cannot outlive the test process |
+//! | `memory.rs`, `reset.rs` | the streams under `script.rs` and `proxy.rs` |
 #![allow(
     dead_code,
     unreachable_pub,
@@ -22,16 +29,32 @@
     reason = "a broken test bed must stop the test at once"
 )]
 
+mod carry;
+mod dialogue;
 mod flavor;
+mod gauge;
+mod listener;
+mod memory;
 mod port;
+mod proxy;
 mod raw;
+mod reset;
+mod script;
 mod server;
 mod spawn;
+mod wait;
 
+pub use dialogue::{bulk, encoded};
 pub use flavor::{Flavor, flavors};
+pub use gauge::{Gauge, open_files};
+pub use listener::Listener;
+pub use memory::MemoryStream;
 pub use port::Port;
+pub use proxy::{Cut, Proxy, Way};
 pub use raw::{Answer, Raw};
+pub use script::Script;
 pub use server::{Server, ServerBuilder};
+pub use wait::{bounded, until};
 
 use std::time::Duration;
 

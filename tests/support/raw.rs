@@ -109,8 +109,13 @@ impl Raw {
     /// Reads until the server closes; the bytes that came before. An error is a reset.
     pub fn read_to_close(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.stream.read_to_end(&mut bytes)?;
+        self.read_what_comes(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// As `read_to_close`, into `bytes`: what came before a reset is there too.
+    pub fn read_what_comes(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.stream.read_to_end(bytes).map(|_| ())
     }
 
     /// Tells the server that nothing more comes; replies can still be read.

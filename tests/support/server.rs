@@ -168,6 +168,15 @@ impl Server {
         text
     }
 
+    /// CLIENT LIST without the client that asks: a line for each connection.
+    pub fn clients(&self) -> Vec<String> {
+        let mut raw = self.raw();
+        let me = format!("id={} ", raw.text(&["CLIENT", "ID"]));
+        let list = raw.text(&["CLIENT", "LIST"]);
+        raw.quit();
+        list.lines().filter(|line| !line.starts_with(&me)).map(ToOwned::to_owned).collect()
+    }
+
     /// SIGKILL: its connections are reset or closed, and nothing is saved.
     pub fn kill(&self) {
         if let Some(mut child) = self.child().take() {

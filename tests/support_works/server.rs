@@ -1,11 +1,15 @@
-//! The test bed itself, on real servers.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+//! Real servers: started, looked into, killed, paused, met while they load.
 
-mod support;
+use std::{
+    env, fs,
+    io::{BufRead, BufReader, Read, stdin},
+    panic,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+};
 
-use std::{fs, panic, path::Path};
-
-use support::{Answer, Raw, flavors};
+use crate::support::{Answer, Flavor, Raw, flavors};
 
 #[test]
 fn a_server_runs_answers_and_is_looked_into() {
@@ -21,7 +25,7 @@ fn a_server_runs_answers_and_is_looked_into() {
         let info = server.cli(&["INFO", "server"]);
         assert!(info.contains(&format!("process_id:{}", server.pid())), "{info}");
         assert!(info.contains(&format!("tcp_port:{}", server.port())), "{info}");
-        assert_eq!(info.contains("valkey_version"), flavor == support::Flavor::Valkey);
+        assert_eq!(info.contains("valkey_version"), flavor == Flavor::Valkey);
     }
 }
 
@@ -49,7 +53,9 @@ fn a_killed_server_closes_its_clients_and_comes_back_on_its_port() {
         let server = flavor.server().start();
         let (port, pid) = (server.port(), server.pid());
         let mut client = Raw::tcp(&server.address()).unwrap();
-        client.text(&["PING"]);
+        client.text(&["CLIENT", "SETNAME", "me"]);
+        let clients = server.clients();
+        assert!(clients.len() == 1 && clients[0].contains(" name=me "), "{clients:?}");
         server.kill();
         assert!(!server.is_running());
         assert_eq!(client.read_to_close().unwrap(), b"");
@@ -106,6 +112,7 @@ fn starting_and_looking_leaves_no_client_behind() {
         for _ in 0..20 {
             assert_eq!(server.cli(&["PING"]), "PONG");
         }
+        assert_eq!(server.clients(), [""; 0]);
         let mut only = Raw::tcp(&server.address()).unwrap();
         assert_eq!(only.text(&["PING"]), "PONG");
     }
@@ -149,7 +156,7 @@ fn many_servers_start_at_once_on_ports_of_their_own() {
         .into_iter()
         .cycle()
         .take(8)
-        .map(|f| std::thread::spawn(move || f.server().start()))
+        .map(|f| thread::spawn(move || f.server().start()))
         .collect();
     // The threads that started them are gone; the servers are not.
     let servers: Vec<_> = starts.into_iter().map(|start| start.join().unwrap()).collect();
@@ -160,4 +167,41 @@ fn many_servers_start_at_once_on_ports_of_their_own() {
     for server in &servers {
         assert_eq!(server.cli(&["PING"]), "PONG");
     }
+}
+
+#[test]
+fn a_killed_test_process_leaves_no_server() {
+    let setpriv = Command::new("setpriv").args(["--pdeathsig", "KILL", "true"]).status();
+    if !setpriv.is_ok_and(|status| status.success()) {
+        return; // Nothing here can do it without unsafe code.
+    }
+    let mut doomed = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "server::holds_a_server", "--ignored", "--nocapture"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(doomed.stdout.take().unwrap()).lines();
+    let said = said
+        .map(Result::unwrap)
+        .find_map(|line| line.split_once("it runs: ").map(|(_, at)| at.to_owned()));
+    let said = said.expect("it starts a server");
+    let (pid, dir) = said.split_once(' ').unwrap();
+    let stat = format!("/proc/{pid}/stat");
+    assert!(fs::read_to_string(&stat).unwrap().contains("server"));
+    doomed.kill().unwrap();
+    doomed.wait().unwrap();
+    // Gone, or dead and not yet reaped by whoever inherits it.
+    while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        thread::yield_now();
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+#[ignore = "run, and killed, by another test"]
+fn holds_a_server() {
+    let server = flavors()[0].server().start();
+    println!("it runs: {} {}", server.pid(), server.dir().display());
+    let _ = stdin().read(&mut [0]);
 }
