@@ -10,6 +10,8 @@ use super::{
     credentials::Credentials,
     dialect::HelloMemory,
     endpoint::Endpoint,
+    fence::Claims,
+    policy::Policy,
     resolver::{Resolve, SystemResolver},
     wire::Wire,
 };
@@ -55,6 +57,7 @@ pub struct Config {
     pub(super) response_timeout: Option<Duration>,
     pub(super) tcp_timeout: Option<Duration>,
     pub(super) look_for_eviction: bool,
+    pub(super) policy: Policy,
     pub(super) limits: Limits,
     pub(super) resolver: Arc<dyn Resolve>,
     pub(super) hello: HelloMemory,
@@ -89,6 +92,7 @@ impl Config {
             response_timeout: None,
             tcp_timeout: Some(TCP_TIMEOUT),
             look_for_eviction: true,
+            policy: Policy::default(),
             limits: Limits::default(),
             resolver: Arc::new(SystemResolver),
             hello: HelloMemory::default(),
@@ -195,6 +199,13 @@ impl Config {
         self
     }
 
+    /// What a [`Connector`](super::Connector) does when things are slow, full or away. Default:
+    /// [`Policy::default`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Bounds on one reply. Default: [`Limits::default`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -205,6 +216,11 @@ impl Config {
     pub fn resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
         self
+    }
+
+    /// Whether the fence may claim an empty store.
+    pub(super) fn claims(&self) -> Claims {
+        if self.read_from_replica { Claims::Never } else { Claims::Allowed }
     }
 
     /// Where the server is.

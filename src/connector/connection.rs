@@ -16,6 +16,7 @@ use super::{
     Config, Pipeline,
     boot::{Fenced, Findings},
     command_table::Traits,
+    dialer::Dialer,
     error::{Error, Step},
     establish::{establish, establish_over},
     inbox::{End, Inbox},
@@ -107,7 +108,7 @@ impl Connection {
     /// included; [`Error::Protocol`] if the peer does not speak RESP. Nothing of a caller's was
     /// sent in any of these. Cancel safe: a dropped future closes the socket.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
-        Ok(Self::new(establish(config).await?, config))
+        Ok(Self::new(establish(config, &Dialer::Endpoint).await?, config))
     }
 
     /// Boots and passes the fence on a stream of the caller's own, which leads to a server. The

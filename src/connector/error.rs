@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, io, sync::Arc};
 use bytes::Bytes;
 
 use super::{command_table::Refusal, config_error::ConfigError, violation::Violation};
-use crate::resp::ServerError;
+use crate::resp::{ConvertError, ServerError};
 
 /// The transport tier: the call failed. A server's error reply to a single command comes as
 /// [`Error::Server`]; inside a pipeline it is a value in its slot instead.
@@ -83,6 +83,9 @@ pub enum Error {
     /// The server's error reply to a single command.
     #[error(transparent)]
     Server(#[from] ServerError),
+    /// The reply came and is not of the type that was asked for. The command has run.
+    #[error("reply: {0}")]
+    Convert(#[from] ConvertError),
     /// The socket failed.
     #[error("i/o: {0}")]
     Io(Arc<io::Error>),
@@ -96,6 +99,8 @@ impl Error {
             Self::Disconnected { maybe_executed }
             | Self::Timeout { maybe_executed }
             | Self::Protocol { maybe_executed, .. } => *maybe_executed,
+            Self::Convert(_) => true,
+            Self::Server(error) => !turned_away(error),
             _ => false,
         }
     }
@@ -111,6 +116,29 @@ impl Error {
                 | Self::Config(_)
         )
     }
+}
+
+/// Whether the server says that the command did not run. Other errors may come from the midst of a
+/// script that had written already.
+fn turned_away(error: &ServerError) -> bool {
+    const CODES: [&str; 15] = [
+        "ASK",
+        "BUSY",
+        "CLUSTERDOWN",
+        "CROSSSLOT",
+        "EXECABORT",
+        "LOADING",
+        "MASTERDOWN",
+        "MISCONF",
+        "MOVED",
+        "NOAUTH",
+        "NOPERM",
+        "NOREPLICAS",
+        "NOSCRIPT",
+        "READONLY",
+        "TRYAGAIN",
+    ];
+    CODES.contains(&error.code())
 }
 
 impl From<io::Error> for Error {

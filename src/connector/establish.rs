@@ -6,6 +6,7 @@ use super::{
     Config,
     boot::{Failure, Fenced, boot},
     dialect::{Auth, Dialect},
+    dialer::Dialer,
     error::{Cause, Error, Step},
     sync::Socket,
     transport::Transport,
@@ -18,15 +19,18 @@ const RESP2: Dialect = Dialect::Resp2(Auth::UserAndPassword);
 ///
 /// A peer that hangs up on HELLO is dialled once more and spoken to in RESP2, within the same
 /// deadline.
-pub(super) async fn establish(config: &Config) -> Result<Fenced<Transport>, Error> {
+pub(super) async fn establish(
+    config: &Config,
+    dialer: &Dialer,
+) -> Result<Fenced<Transport>, Error> {
     let deadline = deadline(config);
     let dialect = match config.hello.hangs_up(Instant::now()) {
         true if config.protocol.is_none() => RESP2,
         _ => first_dialect(config),
     };
-    match attempt(config, dialect, deadline).await {
+    match attempt(config, dialer, dialect, deadline).await {
         Err(Failure::HungUpOnHello(_)) => {
-            let fenced = attempt(config, RESP2, deadline).await?;
+            let fenced = attempt(config, dialer, RESP2, deadline).await?;
             config.hello.hung_up(Instant::now());
             Ok(fenced)
         }
@@ -44,11 +48,12 @@ pub(super) async fn establish_over<S: Socket>(
 
 async fn attempt(
     config: &Config,
+    dialer: &Dialer,
     dialect: Dialect,
     deadline: Instant,
 ) -> Result<Fenced<Transport>, Failure> {
     let step = Step::Dial;
-    let sock = match timeout_at(deadline, Transport::dial(config, deadline)).await {
+    let sock = match timeout_at(deadline, dialer.dial(config, deadline)).await {
         Ok(Ok(sock)) => sock,
         Ok(Err(error)) => return Err(Error::NotReady { step, cause: error.into() }.into()),
         Err(_elapsed) => return Err(Error::NotReady { step, cause: Cause::Deadline }.into()),

@@ -7,7 +7,12 @@
 //! - A [`connection`](Connection) is what came through, for one owner.
 //! - What it is sent: commands, or a [`pipeline`](Pipeline) of them; `command_table` knows what a
 //!   command does to the connection, `arguments` makes keys and ids arguments.
+//! - A [`Connector`] (`handle`) is one for many: `link` shares the live socket, `lifecycle` does
+//!   what `supervisor` decides when it is lost, after a `backoff`; `family` stops all at once.
+//! - What callers get besides replies: [`transaction`](Transaction), [`event`](Event),
+//!   [`stats`](Stats); what they can set: [`policy`](Policy).
 mod arguments;
+mod backoff;
 mod boot;
 mod client_name;
 mod command_table;
@@ -16,18 +21,28 @@ mod config_error;
 mod connection;
 mod credentials;
 mod dialect;
+mod dialer;
 mod endpoint;
 mod error;
 mod establish;
+mod event;
+mod family;
 mod fence;
+mod handle;
 mod inbox;
+mod lifecycle;
+mod link;
 mod passage;
 mod percent;
 mod pipeline;
+mod policy;
 mod pushes;
 mod refused;
 mod resolver;
+mod stats;
+mod supervisor;
 mod sync;
+mod transaction;
 mod transport;
 mod url;
 mod version_get;
@@ -40,8 +55,13 @@ pub use config_error::{ConfigError, Part as ConfigPart};
 pub use connection::Connection;
 pub use endpoint::Endpoint;
 pub use error::{Cause, Error, Found, Step};
+pub use event::{Event, Events};
+pub use handle::Connector;
 pub use passage::Passage;
 pub use pipeline::Pipeline;
+pub use policy::{Policy, WhenAway, WhenFull};
 pub use resolver::{Addresses, Resolve};
+pub use stats::Stats;
+pub use transaction::Transaction;
 pub use violation::Violation;
 pub use wire::WIRE_VERSION;

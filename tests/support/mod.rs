@@ -8,6 +8,7 @@
 //! | `listener.rs` | a fake server, whose connections are scripts |
 //! | `dialogue.rs` | commands and answers as bytes, for scripts |
 //! | `proxy.rs`, `carry.rs` | a proxy that cuts, stalls and counts |
+//! | `store.rs` | a store in memory, for what is about time |
 //! | `gauge.rs` | open files and live tasks |
 //! | `wait.rs` | waiting with a bound in real time |
 //! | `flavor.rs` | which servers there are, and where their binaries lie |
@@ -42,6 +43,7 @@ mod reset;
 mod script;
 mod server;
 mod spawn;
+mod store;
 mod wait;
 
 pub use dialogue::{bulk, encoded};
@@ -54,6 +56,7 @@ pub use proxy::{Cut, Proxy, Way};
 pub use raw::{Answer, Raw};
 pub use script::Script;
 pub use server::{Server, ServerBuilder};
+pub use store::{MemoryStore, VERSION_KEY, WIRE};
 pub use wait::{bounded, until};
 
 use std::time::Duration;

@@ -9,7 +9,7 @@ use super::{
         Config,
         dialect::Dialect,
         error::{Cause, Error, Step},
-        fence::{self, Claims, Fence},
+        fence::{self, Fence},
         passage::Passage,
         violation::Violation,
     },
@@ -81,7 +81,6 @@ impl From<Failure> for Error {
 impl<'c> Sequence<'c> {
     /// The run, and its first flight.
     pub(super) fn start(config: &'c Config, dialect: Dialect) -> (Self, BytesMut) {
-        let claims = if config.read_from_replica { Claims::Never } else { Claims::Allowed };
         let mut sequence = Self {
             config,
             dialect,
@@ -90,7 +89,7 @@ impl<'c> Sequence<'c> {
             detour: None,
             opening: Opening::Nothing,
             findings: Findings { protocol: Protocol::Resp2, eviction: None, declined: Vec::new() },
-            fence: Fence::new(config.wire.clone(), claims),
+            fence: Fence::new(config.wire.clone(), config.claims()),
         };
         let flight = sequence.flight(dialect);
         (sequence, flight)

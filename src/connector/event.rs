@@ -1,0 +1,130 @@
+//! What happens to a connector, as it happens.
+
+use std::time::Duration;
+
+use tokio::sync::broadcast;
+
+use super::{Error, Passage};
+
+/// Something that happened to a connector, for people and supervisors to watch.
+///
+/// ```
+/// use echo_wire::connector::Event;
+/// let event = Event::FenceVanished;
+/// assert_eq!(event.to_string(), "fence_vanished: the version key was gone and was claimed again");
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// A socket is there and the server took the boot.
+    Connected,
+    /// The fence passed; commands flow from here on.
+    Fenced(Passage),
+    /// The connection is gone, and why.
+    Disconnected(Error),
+    /// The next attempt comes after this wait; `cause` is what the last one met.
+    Reconnecting {
+        /// The wait before it.
+        after: Duration,
+        /// Failures in a row.
+        failures: u32,
+        /// What stood in the way.
+        cause: Error,
+    },
+    /// The version key, seen before, was gone (evicted, flushed, or another server behind the
+    /// name) and was claimed again.
+    FenceVanished,
+    /// The connector stopped for good, and why.
+    Fatal(Error),
+}
+
+impl std::fmt::Display for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connected => f.write_str("connected"),
+            Self::Fenced(passage) => write!(f, "fenced: {passage}"),
+            Self::Disconnected(why) => write!(f, "disconnected: {why}"),
+            Self::Reconnecting { after, failures, cause } => {
+                write!(f, "reconnecting: in {after:?} after {failures} failures, last: {cause}")
+            }
+            Self::FenceVanished => {
+                f.write_str("fence_vanished: the version key was gone and was claimed again")
+            }
+            Self::Fatal(why) => write!(f, "fatal: {why}"),
+        }
+    }
+}
+
+/// How many events a slow reader may fall behind before the oldest are dropped for it.
+const KEPT: usize = 128;
+
+/// The events of a connector from the moment this was asked for.
+///
+/// Bounded: a reader that falls more than 128 events behind loses the oldest, and is told how many
+/// by [`Events::missed`]. Writers never wait.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use echo_wire::connector::{Config, Connector};
+/// // Nobody listens on this socket: the connector says so, and how long it waits.
+/// let config = Config::from_url("unix:///nowhere/valkey.sock").unwrap();
+/// # let _ = config;
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Events {
+    receiver: broadcast::Receiver<Event>,
+    missed: u64,
+}
+
+impl Events {
+    /// The next event; `None` when the connector is gone and everything was read. Cancel safe.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            match self.receiver.recv().await {
+                Ok(event) => return Some(event),
+                Err(broadcast::error::RecvError::Lagged(n)) => {
+                    self.missed = self.missed.saturating_add(n);
+                }
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// The next event, if one is there already.
+    pub fn try_next(&mut self) -> Option<Event> {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(event) => return Some(event),
+                Err(broadcast::error::TryRecvError::Lagged(n)) => {
+                    self.missed = self.missed.saturating_add(n);
+                }
+                Err(_nothing) => return None,
+            }
+        }
+    }
+
+    /// How many events this reader has lost by being slow.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+}
+
+/// Where events come from.
+#[derive(Debug, Clone)]
+pub(super) struct Announcer(broadcast::Sender<Event>);
+
+impl Announcer {
+    pub(super) fn new() -> Self {
+        Self(broadcast::Sender::new(KEPT))
+    }
+
+    /// Tells whoever listens; nobody has to.
+    pub(super) fn tell(&self, event: Event) {
+        drop(self.0.send(event));
+    }
+
+    pub(super) fn listen(&self) -> Events {
+        Events { receiver: self.0.subscribe(), missed: 0 }
+    }
+}

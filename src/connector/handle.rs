@@ -1,0 +1,255 @@
+//! The handle that callers share.
+
+use std::{borrow::Borrow, future::Future, io, sync::Arc};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::Handle as Runtime,
+    task::AbortHandle,
+    time::timeout,
+};
+
+use super::{
+    Config, Error, Event, Events, Pipeline, Stats, Traits, Transaction,
+    dialer::Dialer,
+    error::{Cause, Step},
+    event::Announcer,
+    family::Family,
+    lifecycle::{self, Life},
+    link::{Outbox, Outcome, Shared},
+};
+use crate::resp::{Command, Reply};
+
+/// A cheap, cloneable handle to one supervised, pipelined connection that many tasks share.
+///
+/// The connection was checked against the wire before this handle existed, and is checked again on
+/// every reconnect and at every heartbeat. Commands of all callers travel together: each is encoded
+/// once into a shared buffer, one task writes what gathered and hands out the replies in order.
+///
+/// # What a call can count on
+///
+/// - **Its own reply.** A dropped future, a timeout, an error in a pipeline, a push: none can shift
+///   a reply to another caller.
+/// - **At most once.** Nothing is ever sent twice. When a call fails,
+///   [`Error::maybe_executed`] tells whether the command may have run.
+/// - **An answer in time**: its reply, or an error within [`Policy::response_timeout`]
+///   (plus, where the policy says wait, the wait for room or for a connection).
+///
+/// # Cancel safety
+///
+/// A call's future does nothing until it is polled. Dropped after that, its command was sent, or
+/// will be, and the reply is read and dropped when it comes.
+///
+/// Dropping the last clone ends the task and closes the socket at once; [`close`](Self::close)
+/// first waits for what is in flight.
+///
+/// [`Policy::response_timeout`]: super::Policy::response_timeout
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use echo_wire::{connector::{Config, Connector}, resp::Command};
+/// # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// # let server = || async {
+/// #     let (ours, mut theirs) = tokio::io::duplex(4096);
+/// #     tokio::spawn(async move {
+/// #         let mut read = [0; 4096];
+/// #         for answer in ["%1\r\n+role\r\n+master\r\n+OK\r\n+OK\r\n+OK\r\n_\r\n$12\r\nechomq:2.0.0\r\n", ":1\r\n"] {
+/// #             theirs.read(&mut read).await.unwrap();
+/// #             theirs.write_all(answer.as_bytes()).await.unwrap();
+/// #         }
+/// #         theirs.read(&mut read).await.unwrap();
+/// #     });
+/// #     Ok(ours)
+/// # };
+/// let config = Config::from_url("valkey://localhost:6379")?.client_name("mailer-7")?;
+/// # let connector = Connector::over(server, config).await?;
+/// # if false {
+/// # let config = Config::tcp("localhost", 6379);
+/// let connector = Connector::connect(config).await?;
+/// # }
+/// let mailer = connector.clone();
+/// let sent = tokio::spawn(async move {
+///     mailer.command(Command::new("INCR").arg("emq:{mail}:sent")).await
+/// });
+/// assert_eq!(sent.await??.to::<i64>()?, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Connector {
+    handle: Arc<Handle>,
+}
+
+#[derive(Debug)]
+struct Handle {
+    shared: Arc<Shared>,
+    config: Arc<Config>,
+    events: Announcer,
+    #[expect(dead_code, reason = "dedicated connections join it")]
+    family: Family,
+    task: AbortHandle,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.stop(Error::Closed);
+        self.task.abort();
+    }
+}
+
+impl Connector {
+    /// Dials, boots and passes the fence, and goes on to do so whenever the connection is lost.
+    ///
+    /// Returns after the first pass, or with the first fatal error: another wire in the store, a
+    /// refused user, a refused step. What time can heal is retried until
+    /// [`Policy::ready_within`](super::Policy::ready_within), then the last cause is returned.
+    pub async fn connect(config: Config) -> Result<Self, Error> {
+        Self::spawn(config, Dialer::Endpoint, Family::default()).await
+    }
+
+    /// As [`connect`](Self::connect), over streams that `dial` makes: a new one for every attempt.
+    /// The config's endpoint is not used; boot and the fence run on each stream as on any other.
+    pub async fn over<F, D, S>(dial: F, config: Config) -> Result<Self, Error>
+    where
+        F: Fn() -> D + Send + Sync + 'static,
+        D: Future<Output = io::Result<S>> + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self::spawn(config, Dialer::own(dial), Family::default()).await
+    }
+
+    pub(super) async fn spawn(
+        config: Config,
+        dialer: Dialer,
+        family: Family,
+    ) -> Result<Self, Error> {
+        let runtime = Runtime::try_current()
+            .map_err(|_none| Error::Misuse("connect runs inside a tokio runtime".into()))?;
+        let (config, events) = (Arc::new(config), Announcer::new());
+        let shared = Arc::new(Shared::new(&config.policy));
+        family.join(&shared)?;
+        let life = Life {
+            shared: Arc::clone(&shared),
+            config: Arc::clone(&config),
+            dialer,
+            events: events.clone(),
+            family: family.clone(),
+        };
+        let (ready_within, causes) = (config.policy.ready_within, events.listen());
+        let task = runtime.spawn(lifecycle::live(life)).abort_handle();
+        let connector = Self { handle: Arc::new(Handle { shared, config, events, family, task }) };
+        match timeout(ready_within, connector.handle.shared.ready()).await {
+            Ok(ready) => ready.map(|()| connector),
+            Err(_elapsed) => Err(last_cause(causes)),
+        }
+    }
+
+    /// Sends one command, lent or given, and answers its reply; the server's error reply comes as
+    /// [`Error::Server`].
+    ///
+    /// Fails with [`Error::Misuse`], before anything is sent, for a command that would block or
+    /// change the shared session; with [`Error::Disconnected`], [`Error::Timeout`],
+    /// [`Error::Overloaded`], [`Error::Closed`] or [`Error::VersionFence`] as their docs say.
+    pub async fn command<'a>(&self, command: impl Borrow<Command<'a>>) -> Result<Reply, Error> {
+        let command = command.borrow();
+        if let Some(refusal) = Traits::of(command).refusal() {
+            return Err(refusal.into());
+        }
+        let Handle { shared, config, .. } = &*self.handle;
+        match shared.call(&config.policy, 1, |out| command.encode_to(out)).await? {
+            Outcome::One(reply) => Ok(reply.into_result()?),
+            Outcome::Many(replies) => Ok(replies.into_iter().next().unwrap_or_default()),
+            Outcome::Failed(error) => Err(error),
+        }
+    }
+
+    /// Sends N commands in one flush and answers N replies in order. A server's error reply is a
+    /// value in its slot; the commands behind it have run all the same. Not atomic: commands of
+    /// other callers do not come in between on this connection, those of other clients may.
+    ///
+    /// An empty pipeline answers no replies and sends nothing. Fails as [`command`](Self::command)
+    /// does, as a whole; then [`Error::maybe_executed`] speaks of any command in it.
+    pub async fn pipeline(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, Error> {
+        if let Some(refusal) = pipeline.refusal() {
+            return Err(refusal.into());
+        }
+        self.batch(pipeline.len(), |out| pipeline.encode_to(out)).await
+    }
+
+    /// Runs the commands between MULTI and EXEC: all of them, with nobody's in between, or none.
+    ///
+    /// Without WATCH a conflict cannot come about, but a server may answer one all the same
+    /// (a proxy, a changed cluster): it is its own outcome. Errors of single commands inside are
+    /// values in their slots; a command that could not even be queued aborts the whole, and comes
+    /// as [`Transaction::Aborted`] with the reasons. Fails as [`pipeline`](Self::pipeline) does.
+    pub async fn transaction(&self, pipeline: &Pipeline) -> Result<Transaction, Error> {
+        if let Some(refusal) = pipeline.refusal() {
+            return Err(refusal.into());
+        }
+        let replies = pipeline.len().saturating_add(2);
+        let replies = self.batch(replies, |out| Transaction::encode(pipeline, out)).await?;
+        Transaction::from_replies(replies)
+    }
+}
+
+impl Connector {
+    async fn batch(
+        &self,
+        replies: usize,
+        encode: impl Fn(&mut Outbox),
+    ) -> Result<Vec<Reply>, Error> {
+        let Handle { shared, config, .. } = &*self.handle;
+        let count = u32::try_from(replies)
+            .map_err(|_too_many| Error::Misuse("a pipeline holds 2^32 commands at most".into()))?;
+        let outcome = match count {
+            0 => return Ok(Vec::new()),
+            count => shared.call(&config.policy, count, encode).await?,
+        };
+        match outcome {
+            Outcome::One(reply) => Ok(vec![reply]),
+            Outcome::Many(replies) => Ok(replies),
+            Outcome::Failed(error) => Err(error),
+        }
+    }
+
+    /// The counters so far.
+    pub fn stats(&self) -> Stats {
+        self.handle.shared.stats()
+    }
+
+    /// What happens to the connection from now on.
+    pub fn events(&self) -> Events {
+        self.handle.events.listen()
+    }
+
+    /// Resolves when a connection is there: at once while one is, after the next fence otherwise.
+    /// Fails with the reason why there will never be one again. Cancel safe.
+    pub async fn ready(&self) -> Result<(), Error> {
+        self.handle.shared.ready().await
+    }
+
+    /// Takes no more commands, waits at most [`Policy::drain_within`](super::Policy::drain_within)
+    /// for the replies in flight, then closes the socket. Every call that waits or comes later gets
+    /// an answer: its reply, [`Error::Closed`] if it was not sent, or [`Error::Disconnected`] if
+    /// the wait was not long enough. Closes for every clone of this handle. Cancel safe: a dropped
+    /// `close` goes on draining.
+    pub async fn close(&self) {
+        self.handle.shared.drain(Error::Closed);
+        let drain_within = self.handle.config.policy.drain_within;
+        drop(timeout(drain_within, self.handle.shared.stopped()).await);
+        self.handle.shared.stop(Error::Closed);
+        self.handle.shared.gone().await;
+    }
+}
+
+/// What the attempts so far met; the deadline itself if none has come to an end.
+fn last_cause(mut causes: Events) -> Error {
+    let deadline = Error::NotReady { step: Step::Dial, cause: Cause::Deadline };
+    std::iter::from_fn(|| causes.try_next())
+        .filter_map(|event| match event {
+            Event::Reconnecting { cause, .. } => Some(cause),
+            _ => None,
+        })
+        .last()
+        .unwrap_or(deadline)
+}

@@ -1,0 +1,616 @@
+//! The life of a command, without a socket and without a clock.
+//!
+//! ```text
+//!  caller                 core (behind one short lock)                  driver (owns the socket)
+//!  ──────                 ────────────────────────────                  ────────────────────────
+//!  submit ──encode──▶ out │ gathered: [entry …]
+//!                         │      └────── take ──▶ in_flight: [entry …] ──▶ written, in order
+//!  await slot             │                            │
+//!     ◀──────wake──────── slot ◀── deliver ────────────┘ ◀── replies decoded, in order
+//! ```
+//!
+//! Invariants:
+//! - `in_flight` then `gathered` is exactly the order of commands on the wire.
+//! - An entry leaves only when its last reply has come or the socket is gone. A caller that gives
+//!   up changes who gets the replies, never how many are swallowed.
+//! - A command whose first byte was not handed to the socket has not run.
+
+use std::{collections::VecDeque, task::Waker, time::Duration};
+
+use tokio::time::Instant;
+
+use super::{
+    clock::Clock,
+    outbox::Outbox,
+    slots::{Outcome, SlotId, Slots},
+};
+use crate::{
+    connector::{
+        Error,
+        stats::{Stats, count},
+    },
+    resp::{Reply, Sink},
+};
+
+#[derive(Debug)]
+pub(super) struct Core {
+    phase: Phase,
+    out: Outbox,
+    slots: Slots,
+    in_flight: VecDeque<Entry>,
+    gathered: VecDeque<Entry>,
+    /// Replies that `in_flight` and `gathered` still wait for.
+    pending: usize,
+    /// Bytes that the driver has taken from `out` since the socket was opened.
+    taken: u64,
+    clock: Clock,
+    driver: Parking,
+    bounds: Bounds,
+    pub(super) stats: Stats,
+    /// A caller was refused for lack of room and may wait for some.
+    wants_room: bool,
+    left: bool,
+}
+
+/// Whether callers may hand commands in.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// No fenced socket is there.
+    Away,
+    /// Commands flow.
+    Serving,
+    /// No new command: what is in flight is awaited, then the socket goes. Callers are told the
+    /// error, or that there is no connection.
+    Draining(Option<Error>),
+    /// For good, and why.
+    Stopped(Error),
+}
+
+/// How much may wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Commands without their reply.
+    pub(super) commands: usize,
+    /// Bytes that the socket has not taken. One command may go over it.
+    pub(super) bytes: usize,
+}
+
+/// Why a command was not taken. Nothing of it was kept.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Away,
+    Full,
+    Stopped(Error),
+}
+
+/// A command, or a batch of them, on its way.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    owner: Owner,
+    /// Replies still to come; at least one.
+    replies: u32,
+    /// Where its first byte stands: in `out` while gathered, in all bytes taken once in flight.
+    start: u64,
+}
+
+/// Who gets the replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Caller(SlotId),
+    /// The link's own fence check.
+    Fence,
+    /// Nobody any more: the caller was told something else already.
+    Nobody,
+}
+
+impl Core {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            phase: Phase::Away,
+            out: Outbox::default(),
+            slots: Slots::default(),
+            in_flight: VecDeque::new(),
+            gathered: VecDeque::new(),
+            pending: 0,
+            taken: 0,
+            clock: Clock::default(),
+            driver: Parking::default(),
+            bounds,
+            stats: Stats::default(),
+            wants_room: false,
+            left: false,
+        }
+    }
+
+    // ── the caller's side ───────────────────────────────────────────────────────────────────
+
+    /// Queues a command or a batch that will be answered by `replies` replies. `encode` appends
+    /// its bytes. Answers the slot to wait at, and the driver's waker if it sleeps.
+    pub(super) fn submit(
+        &mut self,
+        replies: u32,
+        encode: impl FnOnce(&mut Outbox),
+    ) -> Result<(SlotId, Option<Waker>), Refusal> {
+        match &self.phase {
+            Phase::Serving => {}
+            Phase::Away | Phase::Draining(None) => return Err(Refusal::Away),
+            Phase::Draining(Some(error)) | Phase::Stopped(error) => {
+                return Err(Refusal::Stopped(error.clone()));
+            }
+        }
+        let pending = self.pending.saturating_add(replies as usize);
+        // A batch larger than the bound is let in alone, not refused for ever.
+        let full = pending > self.bounds.commands && self.pending > 0;
+        if full || self.out.len() >= self.bounds.bytes {
+            self.wants_room = true;
+            return Err(Refusal::Full);
+        }
+        let slot = if replies == 1 {
+            self.slots.take_one()
+        } else {
+            self.slots.take_many(Vec::with_capacity(replies as usize))
+        };
+        let slot = slot.ok_or(Refusal::Full)?;
+        let start = self.out.len() as u64;
+        encode(&mut self.out);
+        self.gathered.push_back(Entry { owner: Owner::Caller(slot), replies, start });
+        self.pending = pending;
+        count(&mut self.stats.commands, u64::from(replies));
+        Ok((slot, self.driver.unpark()))
+    }
+
+    pub(super) fn poll(&mut self, slot: SlotId, waker: &Waker) -> Result<Outcome, Option<Waker>> {
+        self.slots.poll(slot, waker)
+    }
+
+    pub(super) fn abandon(&mut self, slot: SlotId) -> Option<Waker> {
+        self.slots.abandon(slot)
+    }
+
+    // ── the driver's side ───────────────────────────────────────────────────────────────────
+
+    /// A fenced socket is there: commands flow.
+    pub(super) fn open(&mut self) {
+        if matches!(self.phase, Phase::Away) {
+            self.phase = Phase::Serving;
+        }
+    }
+
+    /// No new command from here on; those queued are still answered. A caller that comes now is
+    /// told `error`, or that there is no connection.
+    pub(super) fn drain(&mut self, error: Option<Error>) -> Option<Waker> {
+        if matches!(self.phase, Phase::Serving | Phase::Draining(None)) {
+            self.phase = Phase::Draining(error);
+        }
+        self.driver.unpark()
+    }
+
+    /// Whether something waits to be taken.
+    pub(super) fn has_gathered(&self) -> bool {
+        !self.gathered.is_empty()
+    }
+
+    /// Whether every command has its replies.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.in_flight.is_empty() && self.gathered.is_empty()
+    }
+
+    /// Moves what gathered into `wave`, which is empty. Its commands are in flight from here on.
+    pub(super) fn take(&mut self, wave: &mut Outbox) {
+        debug_assert!(wave.is_empty(), "a wave is taken when the last one has left");
+        let base = self.taken;
+        self.taken = self.taken.saturating_add(self.out.len() as u64);
+        std::mem::swap(&mut self.out, wave);
+        self.in_flight.extend(
+            self.gathered
+                .drain(..)
+                .map(|entry| Entry { start: base.saturating_add(entry.start), ..entry }),
+        );
+    }
+
+    /// Puts the link's own fence commands on the wire, ahead of everything that gathered.
+    pub(super) fn probe(&mut self, replies: u32, encoded: &[u8], wave: &mut Outbox) {
+        self.clock.inserted(self.in_flight.len());
+        self.in_flight.push_back(Entry { owner: Owner::Fence, replies, start: self.taken });
+        self.pending = self.pending.saturating_add(replies as usize);
+        self.taken = self.taken.saturating_add(encoded.len() as u64);
+        wave.bytes().extend_from_slice(encoded);
+    }
+
+    /// Gives one reply to the command that it answers. `Err` gives back a reply that answers
+    /// nothing: the stream is not what we think it is.
+    pub(super) fn deliver(&mut self, reply: Reply) -> Result<Delivered, Reply> {
+        let Some(front) = self.in_flight.front_mut() else { return Err(reply) };
+        front.replies = front.replies.saturating_sub(1);
+        let (owner, last) = (front.owner, front.replies == 0);
+        if last {
+            self.in_flight.pop_front();
+            self.clock.completed(self.waiting());
+        }
+        self.pending = self.pending.saturating_sub(1);
+        count(&mut self.stats.replies, 1);
+        Ok(match owner {
+            Owner::Caller(slot) => Delivered::Caller(self.slots.deliver(slot, reply, last)),
+            Owner::Fence => Delivered::Fence(reply),
+            Owner::Nobody => Delivered::Caller(None),
+        })
+    }
+
+    /// Tells every command that has waited for `timeout` that its time is up. Their replies are
+    /// still swallowed when they come.
+    pub(super) fn expire(&mut self, timeout: Duration, now: Instant, wakers: &mut Vec<Waker>) {
+        for place in self.clock.expire(timeout, now) {
+            let entry = match place.checked_sub(self.in_flight.len()) {
+                None => self.in_flight.get_mut(place),
+                Some(place) => self.gathered.get_mut(place),
+            };
+            let Some(Entry { owner: owner @ Owner::Caller(_), .. }) = entry else { continue };
+            if let Owner::Caller(slot) = std::mem::replace(owner, Owner::Nobody) {
+                count(&mut self.stats.timeouts, 1);
+                // The bytes are on the wire, or will be: it may run, or have run.
+                let error = Error::Timeout { maybe_executed: true };
+                wakers.extend(self.slots.fail(slot, error));
+            }
+        }
+    }
+
+    /// The socket is gone, `written` bytes went into it. Every command in flight or gathered is
+    /// told so: `unsent` where not one byte of it left, `sent` where it may have run.
+    pub(super) fn lose(&mut self, written: u64, loss: &Loss, wakers: &mut Vec<Waker>) {
+        for entry in self.in_flight.drain(..) {
+            let error = if entry.start < written { &loss.sent } else { &loss.unsent };
+            if let Owner::Caller(slot) = entry.owner {
+                wakers.extend(self.slots.fail(slot, error.clone()));
+            }
+        }
+        for entry in self.gathered.drain(..) {
+            if let Owner::Caller(slot) = entry.owner {
+                wakers.extend(self.slots.fail(slot, loss.unsent.clone()));
+            }
+        }
+        self.out.clear();
+        self.clock.reset();
+        (self.pending, self.taken) = (0, 0);
+        if !matches!(self.phase, Phase::Stopped(_)) {
+            self.phase = Phase::Away;
+        }
+    }
+
+    /// No command is taken any more, for good.
+    pub(super) fn stop(&mut self, error: Error) -> Option<Waker> {
+        if !matches!(self.phase, Phase::Stopped(_)) {
+            self.phase = Phase::Stopped(error);
+        }
+        self.driver.unpark()
+    }
+
+    /// The task that would drive this is gone.
+    pub(super) fn leave(&mut self, wakers: &mut Vec<Waker>) {
+        let unsent = self.stops().unwrap_or(Error::Closed);
+        let loss = Loss { unsent, sent: Error::Disconnected { maybe_executed: true } };
+        self.lose(u64::MAX, &loss, wakers);
+        self.left = true;
+    }
+
+    pub(super) fn is_left(&self) -> bool {
+        self.left
+    }
+
+    /// Why callers are turned away for good, if they are.
+    pub(super) fn stops(&self) -> Option<Error> {
+        match &self.phase {
+            Phase::Draining(error) => error.clone(),
+            Phase::Stopped(error) => Some(error.clone()),
+            Phase::Away | Phase::Serving => None,
+        }
+    }
+
+    pub(super) fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// Whether callers that were refused for lack of room should look again. A quarter must be
+    /// free, so that they come in by the batch and not one by one.
+    pub(super) fn takes_waiters(&mut self) -> bool {
+        let free = |used: usize, bound: usize| used <= bound.saturating_sub(bound.div_ceil(4));
+        let roomy =
+            free(self.pending, self.bounds.commands) && free(self.out.len(), self.bounds.bytes);
+        roomy && std::mem::take(&mut self.wants_room)
+    }
+
+    pub(super) fn clock(&mut self) -> &mut Clock {
+        &mut self.clock
+    }
+
+    /// Stamps the commands that came since the last turn.
+    pub(super) fn stamp(&mut self, now: Instant) {
+        let waiting = self.waiting();
+        self.clock.stamp(waiting, now);
+    }
+
+    /// The driver sleeps; `waker` wakes it when a caller comes.
+    pub(super) fn park(&mut self, waker: &Waker) {
+        self.driver.0 = Some(waker.clone());
+    }
+
+    fn waiting(&self) -> usize {
+        self.in_flight.len().saturating_add(self.gathered.len())
+    }
+}
+
+/// What became of a reply.
+#[derive(Debug)]
+pub(super) enum Delivered {
+    /// A caller has it; whom to wake, if its last reply is in.
+    Caller(Option<Waker>),
+    /// It answers the link's own fence check.
+    Fence(Reply),
+}
+
+/// What callers are told when the socket is gone.
+#[derive(Debug)]
+pub(super) struct Loss {
+    /// To those whose command did not leave.
+    pub(super) unsent: Error,
+    /// To those whose command may have run.
+    pub(super) sent: Error,
+}
+
+/// The sleeping driver's waker; none while it is awake.
+#[derive(Debug, Default)]
+struct Parking(Option<Waker>);
+
+impl Parking {
+    fn unpark(&mut self) -> Option<Waker> {
+        self.0.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::resp::{Decoder, Limits};
+
+    fn core() -> Core {
+        let mut core = Core::new(Bounds { commands: 1000, bytes: 1 << 20 });
+        core.open();
+        core
+    }
+
+    fn integer(n: u64) -> Reply {
+        let mut decoder = Decoder::new(Limits::default());
+        decoder.feed(format!(":{n}\r\n").as_bytes());
+        decoder.next().unwrap().unwrap()
+    }
+
+    fn number(reply: &Reply) -> u64 {
+        reply.to().unwrap()
+    }
+
+    /// A caller's command is the text `<n>;`, its reply is `n`.
+    fn submit(core: &mut Core, numbers: std::ops::Range<u64>) -> Result<SlotId, Refusal> {
+        let count = u32::try_from(numbers.end - numbers.start).unwrap();
+        let encode = |out: &mut Outbox| {
+            for n in numbers {
+                out.bytes().extend_from_slice(format!("{n};").as_bytes());
+            }
+        };
+        core.submit(count, encode).map(|(slot, _)| slot)
+    }
+
+    fn outcome(core: &mut Core, slot: SlotId) -> Option<Outcome> {
+        core.poll(slot, Waker::noop()).ok()
+    }
+
+    fn lost() -> Loss {
+        Loss {
+            unsent: Error::Disconnected { maybe_executed: false },
+            sent: Error::Disconnected { maybe_executed: true },
+        }
+    }
+
+    #[test]
+    fn what_did_not_leave_was_not_sent_and_what_left_in_part_may_have_run() {
+        let mut core = core();
+        let slots: Vec<_> = (10..15).map(|n| submit(&mut core, n..n + 1).unwrap()).collect();
+        let mut wave = Outbox::default();
+        core.take(&mut wave);
+        let late = submit(&mut core, 15..16).unwrap();
+        core.deliver(integer(10)).unwrap();
+        // "10;11;12;13;14;": seven bytes left, the third command in part, the fourth not at all.
+        core.lose(7, &lost(), &mut Vec::new());
+        let told: Vec<_> = slots
+            .into_iter()
+            .chain([late])
+            .map(|slot| match outcome(&mut core, slot).unwrap() {
+                Outcome::Failed(error) => error.maybe_executed().to_string(),
+                Outcome::One(reply) => number(&reply).to_string(),
+                Outcome::Many(replies) => panic!("{replies:?}"),
+            })
+            .collect();
+        assert_eq!(told, ["10", "true", "true", "false", "false", "false"]);
+        assert_eq!((core.pending(), core.slots.taken()), (0, 0));
+        assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Away)));
+    }
+
+    #[test]
+    fn a_batch_that_fails_in_one_place_still_takes_all_its_replies() {
+        let mut core = core();
+        let batch = submit(&mut core, 0..3).unwrap();
+        let next = submit(&mut core, 3..4).unwrap();
+        core.take(&mut Outbox::default());
+        for n in 0..4 {
+            core.deliver(integer(n)).unwrap();
+        }
+        assert!(matches!(outcome(&mut core, batch), Some(Outcome::Many(replies))
+            if replies.iter().map(number).eq(0..3)));
+        assert!(
+            matches!(outcome(&mut core, next), Some(Outcome::One(reply)) if number(&reply) == 3)
+        );
+    }
+
+    #[test]
+    fn a_reply_that_answers_nothing_is_given_back() {
+        let mut core = core();
+        submit(&mut core, 0..1).unwrap();
+        assert!(core.deliver(integer(0)).is_err(), "gathered is not sent");
+    }
+
+    #[test]
+    fn no_more_than_the_bounds_are_let_in_but_for_one_large_batch_alone() {
+        let mut core = Core::new(Bounds { commands: 4, bytes: 100 });
+        core.open();
+        assert!(submit(&mut core, 0..9).is_ok());
+        assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Full)));
+        core.take(&mut Outbox::default());
+        (0..9).for_each(|n| drop(core.deliver(integer(n)).unwrap()));
+        assert!(core.takes_waiters() && !core.takes_waiters());
+        core.submit(1, |out| out.bytes().extend_from_slice(&[0; 200])).unwrap();
+        assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Full)), "bytes count as well");
+    }
+
+    #[test]
+    fn a_fence_check_overtakes_what_gathered_and_nothing_else() {
+        let mut core = core();
+        let early = submit(&mut core, 1..2).unwrap();
+        let mut wave = Outbox::default();
+        core.take(&mut wave);
+        let late = submit(&mut core, 3..4).unwrap();
+        core.probe(1, b"fence;", &mut wave);
+        assert_eq!(wave.plain(), Some(&b"1;fence;"[..]));
+        core.deliver(integer(1)).unwrap();
+        assert!(
+            matches!(core.deliver(integer(2)), Ok(Delivered::Fence(reply)) if number(&reply) == 2)
+        );
+        wave.clear();
+        core.take(&mut wave);
+        core.deliver(integer(3)).unwrap();
+        for (slot, n) in [(early, 1), (late, 3)] {
+            assert!(matches!(outcome(&mut core, slot), Some(Outcome::One(r)) if number(&r) == n));
+        }
+    }
+
+    /// A peer that answers each number with itself, in the order in which it came.
+    #[derive(Default)]
+    struct Peer {
+        text: Vec<u8>,
+        owes: VecDeque<Option<u64>>,
+        ran: BTreeSet<u64>,
+    }
+
+    impl Peer {
+        fn receive(&mut self, bytes: &[u8]) {
+            self.text.extend_from_slice(bytes);
+            while let Some(end) = self.text.iter().position(|byte| *byte == b';') {
+                let word: Vec<u8> = self.text.drain(..=end).take(end).collect();
+                let number = String::from_utf8(word).unwrap().parse().ok();
+                self.ran.extend(number);
+                self.owes.push_back(number);
+            }
+        }
+
+        fn reply(&mut self) -> Option<(Option<u64>, Reply)> {
+            let number = self.owes.pop_front()?;
+            Some((number, integer(number.unwrap_or(u64::MAX / 2))))
+        }
+    }
+
+    /// Random callers, drops, time-outs, waves, fence checks and losses.
+    #[test]
+    fn whatever_happens_a_reply_reaches_only_the_caller_that_asked() {
+        let (mut answered, mut unsent, mut unknown, mut timed_out) = (0, 0, 0, 0);
+        for seed in 1..=300_u64 {
+            let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut draw = |below: u64| {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                random % below
+            };
+            let (mut core, mut wave, mut written) = (core(), Outbox::default(), 0);
+            let (mut peer, mut next, mut now) = (Peer::default(), 0, Instant::now());
+            let mut waiting: BTreeMap<SlotId, std::ops::Range<u64>> = BTreeMap::new();
+            for step in 0..600 {
+                match draw(24) {
+                    0..=7 => {
+                        let numbers = next..next + 1 + draw(3);
+                        next = numbers.end;
+                        let slot = submit(&mut core, numbers.clone()).unwrap();
+                        assert!(waiting.insert(slot, numbers).is_none(), "a slot was reused");
+                    }
+                    8..=10 if wave.is_empty() => core.take(&mut wave),
+                    11 => core.probe(1, b"fence;", &mut wave),
+                    12..=15 if !wave.is_empty() => {
+                        let bytes = wave.plain().unwrap().to_vec();
+                        let n = 1 + usize::try_from(draw(bytes.len() as u64)).unwrap();
+                        peer.receive(&bytes[..n]);
+                        wave.advance(n);
+                        written += n as u64;
+                    }
+                    16..=19 => {
+                        if let Some((number, reply)) = peer.reply() {
+                            let delivered = core.deliver(reply).unwrap();
+                            assert_eq!(number.is_none(), matches!(delivered, Delivered::Fence(_)));
+                        }
+                    }
+                    20 => {
+                        now += Duration::from_secs(draw(4));
+                        core.stamp(now);
+                        core.expire(Duration::from_secs(7), now, &mut Vec::new());
+                    }
+                    21 if !waiting.is_empty() => {
+                        let place = usize::try_from(draw(waiting.len() as u64)).unwrap();
+                        let slot = *waiting.keys().nth(place).unwrap();
+                        waiting.remove(&slot);
+                        core.abandon(slot);
+                    }
+                    22 if step % 7 == 0 => {
+                        core.lose(written, &lost(), &mut Vec::new());
+                        core.open();
+                        (wave, written) = (Outbox::default(), 0);
+                        (peer.text, peer.owes) = Default::default();
+                    }
+                    _ => {}
+                }
+                waiting.retain(|slot, numbers| match outcome(&mut core, *slot) {
+                    None => true,
+                    Some(Outcome::One(reply)) => {
+                        assert_eq!(number(&reply)..number(&reply) + 1, *numbers);
+                        answered += 1;
+                        false
+                    }
+                    Some(Outcome::Many(replies)) => {
+                        assert!(replies.iter().map(number).eq(numbers.clone()));
+                        answered += 1;
+                        false
+                    }
+                    Some(Outcome::Failed(Error::Timeout { .. })) => {
+                        timed_out += 1;
+                        false
+                    }
+                    Some(Outcome::Failed(error)) => {
+                        if error.maybe_executed() {
+                            unknown += 1;
+                        } else {
+                            unsent += 1;
+                            assert!(!peer.ran.contains(&numbers.start), "told unsent, and it ran");
+                        }
+                        false
+                    }
+                });
+            }
+            core.lose(written, &lost(), &mut Vec::new());
+            waiting.keys().for_each(|slot| drop(outcome(&mut core, *slot).unwrap()));
+            assert_eq!((core.pending(), core.slots.taken()), (0, 0), "seed {seed}");
+        }
+        for seen in [answered, unsent, unknown, timed_out] {
+            assert!(seen > 1000, "{answered} {unsent} {unknown} {timed_out}");
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The one task that owns the socket: it writes what gathered, reads what came, and tells whose
+//! time is up. Both halves are polled in every turn, so neither ever waits for the other.
+
+use std::{
+    future::Future,
+    io::{self, IoSlice},
+    mem,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWrite},
+    time::{Instant, Sleep, sleep_until},
+};
+
+use super::{
+    core::{Core, Delivered, Loss, Phase},
+    outbox::Outbox,
+    pulse::{Beat, Pulse},
+    shared::Shared,
+};
+use crate::{
+    connector::{
+        Config, Error, Event, Policy,
+        boot::Fenced,
+        error::{Cause, Step},
+        event::Announcer,
+        stats::count,
+        transport::Transport,
+        violation::Violation,
+    },
+    resp::{Decoder, Reply, ServerError},
+};
+
+/// Serves one fenced socket until it ends; the output says why.
+#[derive(Debug)]
+pub(in crate::connector) struct Driver {
+    shared: Arc<Shared>,
+    events: Announcer,
+    policy: Policy,
+    socket: Transport,
+    decoder: Decoder,
+    /// What is being written; the core gathers the next wave meanwhile.
+    wave: Outbox,
+    /// Bytes that the socket took.
+    written: u64,
+    needs_flush: bool,
+    /// Whether this wave was given its turn of the run queue to gather in.
+    lingered: bool,
+    /// Decoded and not handed out yet.
+    replies: Vec<Reply>,
+    wakers: Vec<Waker>,
+    bytes_in: u64,
+    bytes_out: u64,
+    last_read: Instant,
+    pulse: Pulse,
+    timer: Pin<Box<Sleep>>,
+    drain_until: Option<Instant>,
+}
+
+/// Why a served socket came to its end.
+#[derive(Debug)]
+pub(in crate::connector) enum End {
+    /// The connector was stopped.
+    Stopped,
+    /// Nothing new was taken any more, and what was in flight is answered or out of time.
+    Drained,
+    /// The peer closed, with its last words if it had any.
+    Closed(Option<ServerError>),
+    Failed(io::Error),
+    Violation(Violation),
+    /// Replies were owed and nothing came.
+    Silent,
+    /// The fence does not pass any more.
+    Fence(Error),
+}
+
+/// Turns without a pause before other tasks get theirs.
+const TURNS: usize = 32;
+/// Slices in one vectored write.
+const SLICES: usize = 32;
+
+impl Future for Driver {
+    type Output = End;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<End> {
+        let this = self.get_mut();
+        for _ in 0..TURNS {
+            match this.turn(cx) {
+                Ok(Turn::Moved) => {}
+                Ok(Turn::Lingers) => break,
+                Ok(Turn::Sleeps) => return Poll::Pending,
+                Err(end) => return Poll::Ready(end),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Driver {
+    pub(in crate::connector) fn new(
+        shared: Arc<Shared>,
+        events: Announcer,
+        config: &Config,
+        fenced: Fenced<Transport>,
+    ) -> Self {
+        let (socket, inbox, _findings) = fenced.into_parts();
+        let (decoder, _pushes) = inbox.into_parts();
+        let now = Instant::now();
+        Self {
+            shared,
+            events,
+            policy: config.policy.clone(),
+            socket,
+            decoder,
+            wave: Outbox::default(),
+            written: 0,
+            needs_flush: false,
+            lingered: false,
+            replies: Vec::new(),
+            wakers: Vec::new(),
+            bytes_in: 0,
+            bytes_out: 0,
+            last_read: now,
+            pulse: Pulse::new(config.wire.clone(), config.claims(), config.policy.heartbeat, now),
+            timer: Box::pin(sleep_until(now)),
+            drain_until: None,
+        }
+    }
+}
+
+enum Turn {
+    /// Something was read, taken or written: look again.
+    Moved,
+    /// A wave gathers: come back after the others.
+    Lingers,
+    /// Nothing to do until the socket, the timer or a caller wakes us.
+    Sleeps,
+}
+
+impl Driver {
+    fn turn(&mut self, cx: &mut Context<'_>) -> Result<Turn, End> {
+        let now = Instant::now();
+        let ending = self.read(cx, now);
+        // Replies that arrived before the end still reach their callers.
+        let exchange = self.exchange(now);
+        for waker in self.wakers.drain(..) {
+            waker.wake();
+        }
+        let read = ending?;
+        let took = exchange?;
+        let wrote = self.write(cx).map_err(End::Failed)?;
+        if read || wrote || took == Took::Wave {
+            return Ok(Turn::Moved);
+        }
+        if took == Took::Lingers {
+            return Ok(Turn::Lingers);
+        }
+        if self.timer(cx, now)? || !self.park(cx.waker()) {
+            return Ok(Turn::Moved);
+        }
+        Ok(Turn::Sleeps)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Took {
+    Nothing,
+    Lingers,
+    Wave,
+}
+
+impl Driver {
+    /// Reads once and decodes every whole reply of it. `Ok(true)`: bytes came.
+    fn read(&mut self, cx: &mut Context<'_>, now: Instant) -> Result<bool, End> {
+        let read = pin!(self.socket.read_buf(self.decoder.read_buf())).poll(cx);
+        let n = match read {
+            Poll::Pending => return Ok(false),
+            Poll::Ready(Ok(0)) => return Err(End::Closed(None)),
+            Poll::Ready(Ok(n)) => n,
+            Poll::Ready(Err(error)) => return Err(End::Failed(error)),
+        };
+        self.last_read = now;
+        self.bytes_in = self.bytes_in.saturating_add(n as u64);
+        loop {
+            match self.decoder.next() {
+                Ok(Some(reply)) => self.replies.push(reply),
+                Ok(None) => return Ok(true),
+                Err(error) => return Err(End::Violation(error.into())),
+            }
+        }
+    }
+
+    /// One visit to the core: replies in, expired callers told, the next wave out.
+    fn exchange(&mut self, now: Instant) -> Result<Took, End> {
+        let shared = Arc::clone(&self.shared);
+        let mut core = shared.core();
+        count(&mut core.stats.bytes_in, mem::take(&mut self.bytes_in));
+        count(&mut core.stats.bytes_out, mem::take(&mut self.bytes_out));
+        self.deliver(&mut core, now)?;
+        core.stamp(now);
+        core.expire(self.policy.response_timeout, now, &mut self.wakers);
+        if core.takes_waiters() {
+            shared.ring();
+        }
+        match core.phase() {
+            Phase::Serving => {}
+            Phase::Draining(_) => {
+                let until = now.checked_add(self.policy.drain_within).unwrap_or(now);
+                if core.is_quiet() || *self.drain_until.get_or_insert(until) <= now {
+                    return Err(End::Drained);
+                }
+            }
+            Phase::Away | Phase::Stopped(_) => return Err(End::Stopped),
+        }
+        if let Some(get) = self.pulse.begin(now) {
+            core.probe(1, get, &mut self.wave);
+            return Ok(Took::Wave);
+        }
+        // While the fence is in doubt nothing of a caller's leaves.
+        if self.pulse.holds_back() || !self.wave.is_empty() || !core.has_gathered() {
+            return Ok(Took::Nothing);
+        }
+        if !mem::replace(&mut self.lingered, true) {
+            return Ok(Took::Lingers);
+        }
+        self.lingered = false;
+        core.take(&mut self.wave);
+        Ok(Took::Wave)
+    }
+
+    fn deliver(&mut self, core: &mut Core, now: Instant) -> Result<(), End> {
+        for reply in self.replies.drain(..) {
+            if reply.is_push() {
+                count(&mut core.stats.pushes, 1);
+                continue;
+            }
+            let demoted = reply.as_error().is_some_and(|error| error.code() == "READONLY");
+            match core.deliver(reply) {
+                Ok(Delivered::Caller(waker)) => self.wakers.extend(waker),
+                Ok(Delivered::Fence(reply)) => {
+                    match self.pulse.handle(&reply, now).map_err(End::Fence)? {
+                        Beat::Alive => count(&mut core.stats.heartbeats, 1),
+                        Beat::Reclaimed => {
+                            count(&mut core.stats.fences_vanished, 1);
+                            self.events.tell(Event::FenceVanished);
+                        }
+                        Beat::Ask(encoded, replies) => {
+                            core.probe(replies, &encoded, &mut self.wave);
+                        }
+                        Beat::Unsure | Beat::Waits => {}
+                    }
+                }
+                // An error line that nobody asked for is the reason of the close behind it.
+                Err(reply) => {
+                    return Err(match reply.as_error() {
+                        Some(words) => End::Closed(Some(words)),
+                        None => End::Violation(Violation::unasked(&reply)),
+                    });
+                }
+            }
+            if demoted {
+                core.drain(None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes until the wave is out or the socket is full. `true`: bytes left.
+    fn write(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
+        let before = self.written;
+        while !self.wave.is_empty() {
+            let socket = Pin::new(&mut self.socket);
+            let written = match self.wave.plain() {
+                Some(bytes) => socket.poll_write(cx, bytes),
+                None => {
+                    let mut slices = [IoSlice::new(&[]); SLICES];
+                    let filled = self.wave.slices(&mut slices);
+                    socket.poll_write_vectored(cx, slices.get(..filled).unwrap_or_default())
+                }
+            };
+            let n = match written {
+                Poll::Pending => break,
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(n)) => n,
+                Poll::Ready(Err(error)) => return Err(error),
+            };
+            self.wave.advance(n);
+            self.written = self.written.saturating_add(n as u64);
+            self.bytes_out = self.bytes_out.saturating_add(n as u64);
+            self.needs_flush = true;
+        }
+        if self.needs_flush && self.wave.is_empty() {
+            match Pin::new(&mut self.socket).poll_flush(cx) {
+                Poll::Pending => {}
+                Poll::Ready(flushed) => {
+                    flushed?;
+                    self.needs_flush = false;
+                }
+            }
+        }
+        Ok(self.written > before)
+    }
+
+    /// Sets the one timer to what comes next. `Ok(true)`: something is due already.
+    fn timer(&mut self, cx: &mut Context<'_>, now: Instant) -> Result<bool, End> {
+        let (deadline, owed_since) = {
+            let mut core = self.shared.core();
+            (core.clock().deadline(self.policy.response_timeout), core.clock().waiting_since())
+        };
+        // Silence counts from the last byte read, or from when a reply was first owed.
+        let silence = owed_since
+            .and_then(|since| since.max(self.last_read).checked_add(self.policy.watchdog));
+        if silence.is_some_and(|silence| silence <= now) {
+            return Err(End::Silent);
+        }
+        let due = [deadline, silence, self.pulse.due(), self.drain_until];
+        let Some(due) = due.into_iter().flatten().min() else { return Ok(false) };
+        // A timer that is set too early costs one idle turn; setting it anew each turn costs more.
+        if due < self.timer.deadline() || self.timer.is_elapsed() {
+            self.timer.as_mut().reset(due);
+        }
+        Ok(self.timer.as_mut().poll(cx).is_ready())
+    }
+
+    /// Sleeps unless something came up meanwhile.
+    fn park(&mut self, waker: &Waker) -> bool {
+        let mut core = self.shared.core();
+        let could_take = self.wave.is_empty() && !self.pulse.holds_back() && core.has_gathered();
+        let stays = match core.phase() {
+            Phase::Serving => !could_take,
+            Phase::Draining(_) => !could_take && self.drain_until.is_some() && !core.is_quiet(),
+            Phase::Away | Phase::Stopped(_) => false,
+        };
+        if stays {
+            core.park(waker);
+        }
+        stays
+    }
+
+    /// Answers everybody who waited for this socket, which is gone: `unsent` to those whose command
+    /// did not leave, and to the others that it may have run.
+    pub(in crate::connector) fn bury(self, unsent: Error) {
+        let Self { shared, written, mut wakers, .. } = self;
+        let loss = Loss { unsent, sent: Error::Disconnected { maybe_executed: true } };
+        shared.core().lose(written, &loss, &mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl From<End> for Error {
+    fn from(end: End) -> Self {
+        match end {
+            End::Stopped | End::Closed(None) => Self::Disconnected { maybe_executed: false },
+            End::Drained => Self::NotReady { step: Step::FenceRead, cause: Cause::Replica },
+            End::Closed(Some(words)) => {
+                Self::NotReady { step: Step::FenceRead, cause: Cause::Reply(words) }
+            }
+            End::Failed(error) => error.into(),
+            End::Violation(violation) => Self::Protocol { violation, maybe_executed: true },
+            End::Silent => Self::Timeout { maybe_executed: true },
+            End::Fence(error) => error,
+        }
+    }
+}

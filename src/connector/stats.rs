@@ -1,0 +1,53 @@
+//! Counters of one connector.
+
+/// What a connector has done so far. All counts rise from its creation and survive reconnects;
+/// [`pending`](Self::pending) is the one that also falls.
+///
+/// Read under the lock that guards what they count, so one snapshot is consistent in itself:
+/// `replies` never runs ahead of `commands` by more than the link's own fence checks.
+///
+/// ```
+/// let stats = echo_wire::connector::Stats::default();
+/// assert_eq!((stats.commands, stats.pending), (0, 0));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Commands taken for sending, those inside pipelines and transactions each counted.
+    pub commands: u64,
+    /// Pipelines and transactions taken for sending.
+    pub pipelines: u64,
+    /// Replies read, those that nobody waited for any more included.
+    pub replies: u64,
+    /// RESP3 pushes read.
+    pub pushes: u64,
+    /// Bytes read from sockets after the fence.
+    pub bytes_in: u64,
+    /// Bytes that sockets took after the fence.
+    pub bytes_out: u64,
+    /// Fenced connections made, the first included.
+    pub connects: u64,
+    /// Fenced connections made after one was lost.
+    pub reconnects: u64,
+    /// Attempts to connect that failed.
+    pub failed_connects: u64,
+    /// Fence checks on a live connection that passed.
+    pub heartbeats: u64,
+    /// Times the version key was found gone after it had been seen.
+    pub fences_vanished: u64,
+    /// Connections ended by a malformed reply or one that answered nothing.
+    pub protocol_errors: u64,
+    /// Calls refused, or made to wait, because too much was in flight.
+    pub overloads: u64,
+    /// Calls that ended with [`Error::Timeout`](super::Error::Timeout).
+    pub timeouts: u64,
+    /// Connections torn down because replies were owed and nothing came.
+    pub silences: u64,
+    /// Replies owed right now.
+    pub pending: u64,
+}
+
+/// Counters count; at the end of `u64` they stay there.
+pub(super) fn count(counter: &mut u64, by: u64) {
+    *counter = counter.saturating_add(by);
+}
