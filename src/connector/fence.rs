@@ -197,3 +197,8 @@ impl<'a> Answer<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod interleavings;
+#[cfg(test)]
+mod table;
