@@ -9,9 +9,13 @@ use std::{
     io,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite},
+    time::timeout,
+};
 
 use super::{
     Pipeline,
@@ -94,8 +98,8 @@ pub(super) async fn settle<S: Socket>(mut sock: S, mut buf: Inbox) -> Result<(S,
 /// The first half: writes all of `bytes`. Meanwhile it takes in what comes, so that two large
 /// values in opposite directions cannot wait for each other.
 ///
-/// A failed write is no error yet: the reason may lie in what the peer said before, so the second
-/// half reads that first.
+/// A failed write is no error yet: the reason may lie in what the peer said before, so that is read
+/// first, by the second half.
 pub(super) async fn send<S: Socket>(
     mut sock: S,
     bytes: &[u8],
@@ -103,17 +107,13 @@ pub(super) async fn send<S: Socket>(
     sent: &mut bool,
 ) -> (S, Inbox) {
     let mut rest = bytes;
-    poll_fn(|cx| {
+    let written = poll_fn(|cx| {
         for _ in 0..TURNS {
             let read = !buf.has_ended() && poll_read(&mut sock, &mut buf, cx).is_ready();
             match poll_write(&mut sock, &mut rest, sent, cx) {
-                Poll::Ready(Ok(Wrote::All)) => return Poll::Ready(()),
                 Poll::Ready(Ok(Wrote::Some)) => {}
-                Poll::Ready(Err(error)) => {
-                    take_in(&mut sock, &mut buf, cx);
-                    buf.ended(End::Failed(error));
-                    return Poll::Ready(());
-                }
+                Poll::Ready(Ok(Wrote::All)) => return Poll::Ready(Ok(())),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending if read => {}
                 Poll::Pending => return Poll::Pending,
             }
@@ -122,6 +122,17 @@ pub(super) async fn send<S: Socket>(
         Poll::Pending
     })
     .await;
+    if let Err(error) = written {
+        let last_words = async {
+            while !buf.has_ended() {
+                poll_fn(|cx| poll_read(&mut sock, &mut buf, cx)).await;
+            }
+        };
+        // A socket that cannot be written to has been closed, and says so at once. Another kind of
+        // stream may not.
+        drop(timeout(LAST_WORDS, last_words).await);
+        buf.ended(End::Failed(error));
+    }
     (sock, buf)
 }
 
@@ -203,5 +214,7 @@ impl Lost {
 /// Reads or writes in a row before other tasks get their turn: a peer that never stops talking
 /// must not keep the thread.
 const TURNS: usize = 64;
+/// How long a peer that takes no more bytes may go on talking.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What was sent is encoded into the same memory next time, unless it was more than this.
 const KEPT: usize = 256 * 1024;

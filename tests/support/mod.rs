@@ -13,6 +13,7 @@
 //! | `wait.rs` | waiting with a bound in real time |
 //! | `flavor.rs` | which servers there are, and where their binaries lie |
 //! | `port.rs` | a port number nobody else takes while it is held |
+//! | `watched.rs` | a stream that counts flights and lets a test step in between |
 //! | `spawn.rs` | child processes that cannot outlive the test process |
 //! | `memory.rs`, `reset.rs` | the streams under `script.rs` and `proxy.rs` |
 #![allow(
@@ -45,6 +46,7 @@ mod server;
 mod spawn;
 mod store;
 mod wait;
+mod watched;
 
 pub use dialogue::{bulk, encoded};
 pub use flavor::{Flavor, flavors};
@@ -58,6 +60,7 @@ pub use script::Script;
 pub use server::{Server, ServerBuilder};
 pub use store::{MemoryStore, VERSION_KEY, WIRE};
 pub use wait::{bounded, until};
+pub use watched::Watched;
 
 use std::time::Duration;
 
