@@ -13,8 +13,8 @@ use tokio::{
 };
 
 use super::{
+    close::{close, reset},
     proxy::{Cut, State, Way},
-    reset::reset,
 };
 
 /// A connection's share in the proxy's state; counted as open until dropped.
@@ -142,13 +142,6 @@ async fn cut_by_test(carried: &Carried) -> Cut {
         return Cut::Close;
     };
     state.cut.unwrap_or(Cut::Close)
-}
-
-/// Closes so that the peer meets an end of stream: with bytes unread it would be a reset.
-fn close(stream: TcpStream) {
-    let mut unread = [0; 4096];
-    while stream.try_read(&mut unread).is_ok_and(|read| read > 0) {}
-    drop(stream);
 }
 
 fn count(len: usize) -> u64 {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::net::{TcpListener, TcpSocket};
 
-use super::{port::Port, script::Script, wait::bounded};
+use super::{close::stop_listening, port::Port, script::Script, wait::bounded};
 
 /// Listens on a port of its own, which it keeps while it is closed.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Listener {
 
     /// From now on connections are refused; accepted ones stay.
     pub fn close(&mut self) {
-        self.listener = None;
+        self.listener.take().into_iter().for_each(stop_listening);
     }
 
     /// Listens again, on the same port.

@@ -15,7 +15,7 @@
 //! | `port.rs` | a port number nobody else takes while it is held |
 //! | `watched.rs` | a stream that counts flights and lets a test step in between |
 //! | `spawn.rs` | child processes that cannot outlive the test process |
-//! | `memory.rs`, `reset.rs` | the streams under `script.rs` and `proxy.rs` |
+//! | `memory.rs`, `close.rs` | streams and their ends, for `script.rs` and `proxy.rs` |
 #![allow(
     dead_code,
     unreachable_pub,
@@ -32,6 +32,7 @@
 )]
 
 mod carry;
+mod close;
 mod dialogue;
 mod flavor;
 mod gauge;
@@ -40,7 +41,6 @@ mod memory;
 mod port;
 mod proxy;
 mod raw;
-mod reset;
 mod script;
 mod server;
 mod spawn;

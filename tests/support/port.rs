@@ -1,10 +1,13 @@
 //! A loopback port number that stays ours while its server is down.
 
 use std::{
-    net::{Ipv4Addr, TcpListener, UdpSocket},
+    io,
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
     process,
     sync::atomic::{AtomicU32, Ordering},
 };
+
+use socket2::{Domain, Socket, Type};
 
 /// A claim on a TCP port of 127.0.0.1, until dropped.
 ///
@@ -29,7 +32,7 @@ impl Port {
             let place = process::id().wrapping_mul(97).wrapping_add(turn) % SPAN;
             let number = FIRST + u16::try_from(place).unwrap();
             let Ok(claim) = UdpSocket::bind((Ipv4Addr::LOCALHOST, number)) else { continue };
-            if TcpListener::bind((Ipv4Addr::LOCALHOST, number)).is_ok() {
+            if is_free(number) {
                 return Self { number, _claim: claim };
             }
         }
@@ -39,6 +42,17 @@ impl Port {
     pub fn number(&self) -> u16 {
         self.number
     }
+}
+
+/// Whether one could listen on this port. To find out, this does not listen itself: a child that
+/// is just being spawned holds all our sockets for a moment longer than we do.
+fn is_free(number: u16) -> bool {
+    let bind = || -> io::Result<()> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, number)).into())
+    };
+    bind().is_ok()
 }
 
 const FIRST: u16 = 10_000;

@@ -18,6 +18,7 @@ use tokio::{
 
 use super::{
     carry::{Carried, carry},
+    close::stop_listening,
     port::Port,
     wait::bounded,
 };
@@ -238,7 +239,7 @@ async fn listen(
                 if is_wanted && listener.is_none() {
                     listener = Some(TcpListener::bind(address).await.expect("the port is free"));
                 } else if !is_wanted {
-                    listener = None;
+                    listener.take().into_iter().for_each(stop_listening);
                 }
                 let _ = done.send(());
             }

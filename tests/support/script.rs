@@ -23,9 +23,9 @@ use tokio::{
 };
 
 use super::{
+    close::{close, reset},
     dialogue::{boot_answer, command_at_head, encoded},
     memory::{MemoryPeer, MemoryStream, memory},
-    reset::reset,
     wait::{bounded, until},
 };
 
@@ -199,12 +199,10 @@ impl Script {
     }
 
     /// Closes in order, whatever the client has sent: it meets the end of the stream.
-    pub async fn close(mut self) {
-        self.finish().await;
-        // A close with bytes unread would be a reset.
-        if let Stream::Tcp(stream) = &self.stream {
-            let mut unread = [0; 4096];
-            while stream.try_read(&mut unread).is_ok_and(|read| read > 0) {}
+    pub fn close(self) {
+        match self.stream {
+            Stream::Tcp(stream) => close(stream),
+            Stream::Memory(peer) => drop(peer),
         }
     }
 

@@ -289,7 +289,9 @@ impl Server {
 
     fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
-        let status = Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &pid]).status();
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill -s \"$0\" \"$1\"", name, &pid]);
+        let status = spawn::spawn(kill).and_then(|mut child| child.wait());
         assert!(status.is_ok_and(|status| status.success()), "SIG{name} is not sent");
     }
 

@@ -14,7 +14,7 @@ pub(super) fn command(program: impl AsRef<OsStr>) -> Command {
     let bound = *BOUND_TO_US.get_or_init(|| {
         let mut probe = Command::new("setpriv");
         probe.args(["--pdeathsig", "KILL", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
-        probe.status().is_ok_and(|status| status.success())
+        spawn(probe).and_then(|mut child| child.wait()).is_ok_and(|status| status.success())
     });
     if !bound {
         return Command::new(program);

@@ -70,7 +70,7 @@ async fn a_split_reply_is_read_in_its_pieces() {
     for (mut client, mut script) in connections().await {
         let script = tokio::spawn(async move {
             script.send_split("$5\r\nhello\r\n", &[1, 2, 7]).await;
-            script.close().await;
+            script.close();
         });
         let mut pieces = Vec::new();
         loop {
@@ -103,7 +103,7 @@ async fn a_memory_of_one_byte_gives_every_byte_alone() {
 async fn a_close_is_an_end_of_stream_even_with_bytes_unread() {
     for (mut client, script) in connections().await {
         client.write_all(b"never read").await.unwrap();
-        script.close().await;
+        script.close();
         assert_eq!(client.read(&mut [0; 16]).await.unwrap(), 0);
     }
 }
