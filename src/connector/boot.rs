@@ -71,6 +71,7 @@ pub(super) async fn boot<S: Socket>(
                 Ok(Err(lost)) => return Err(lost.ends(sequence)),
                 Err(_elapsed) => return Err(sequence.ended(Cause::Deadline)),
             };
+            let step = sequence.step();
             match sequence.handle(&reply)? {
                 Next::Await(rest) => sequence = rest,
                 Next::Send(rest, next) => {
@@ -78,7 +79,8 @@ pub(super) async fn boot<S: Socket>(
                     break;
                 }
                 Next::Pass(passage, findings) => {
-                    let (sock, inbox) = settle(sock, inbox).await.map_err(Lost::after_the_fence)?;
+                    let settled = settle(sock, inbox).await;
+                    let (sock, inbox) = settled.map_err(|lost| lost.behind(step))?;
                     return Ok(Fenced { sock, inbox, passage, findings });
                 }
             }
@@ -101,9 +103,8 @@ impl Lost {
         }
     }
 
-    /// The socket was lost in the moment in which it had come through.
-    fn after_the_fence(self) -> Error {
-        let step = Step::FenceConfirm;
+    /// The socket was lost behind its last step, in the moment in which it had come through.
+    fn behind(self, step: Step) -> Error {
         match self.why {
             End::Closed(None) => Error::NotReady { step, cause: Cause::Closed },
             End::Closed(Some(words)) => Error::NotReady { step, cause: Cause::Reply(words) },
