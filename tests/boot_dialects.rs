@@ -268,7 +268,7 @@ async fn a_peer_that_hangs_up_on_hello_is_spoken_to_in_resp2_and_remembered_for_
             first.expect(encoded(&["HELLO", "3", "AUTH", "default", "pw"])).await;
             match is_reset {
                 true => first.reset(),
-                false => first.close().await,
+                false => first.close(),
             }
             // The second time, and the third, it is not asked again.
             let mut peers = Vec::new();
@@ -298,7 +298,7 @@ async fn a_peer_that_hangs_up_every_time_is_tried_twice_and_no_more() {
         for _ in 0..2 {
             let mut peer = listener.accept().await;
             peer.command().await;
-            peer.close().await;
+            peer.close();
         }
     };
     let (error, ()) = tokio::join!(Connection::connect(&config), peer);
@@ -315,7 +315,7 @@ async fn a_hang_up_is_not_remembered_unless_resp2_came_through() {
         for _ in 0..2 {
             let mut peer = listener.accept().await;
             peer.command().await;
-            peer.close().await;
+            peer.close();
         }
         let mut peer = listener.accept().await;
         assert_eq!(peer.pass(WIRE_VERSION).await[0], ["HELLO", "3"]);
@@ -345,7 +345,7 @@ async fn an_error_and_a_close_are_the_servers_word_and_no_reason_to_try_again() 
         let peer = async {
             let mut peer = listener.accept().await;
             peer.send("-ERR max number of clients reached\r\n").await;
-            peer.close().await;
+            peer.close();
         };
         let (result, ()) = tokio::join!(Connection::connect(&config), peer);
         let error = result.unwrap_err();
@@ -365,7 +365,7 @@ async fn an_error_and_a_close_are_the_servers_word_and_no_reason_to_try_again() 
         let peer = async {
             let mut peer = listener.accept().await;
             peer.send(words).await;
-            peer.close().await;
+            peer.close();
         };
         let (result, ()) = tokio::join!(Connection::connect(&config), peer);
         let got = match result.unwrap_err() {

@@ -145,7 +145,10 @@ fn tcp(authority: &str) -> Result<Endpoint, ConfigError> {
         }
     };
     if host.is_empty() {
-        return Err(ConfigError::new(Part::Host, "it is missing"));
+        return Err(ConfigError::new(
+            Part::Host,
+            "it is missing; in a password / is written %2F and ? is written %3F",
+        ));
     }
     let port = match port.strip_prefix(':') {
         Some(port) => number(port, Part::Port)?,
