@@ -19,6 +19,7 @@ use super::{
     passage::Passage,
     sync::{Lost, Socket, receive, send, settle},
 };
+use crate::resp::Protocol;
 
 /// A socket that came through boot and the fence. Only [`boot`] makes one, and whatever runs
 /// commands is made of one: that is the proof that no command can run on a store which was not
@@ -37,6 +38,11 @@ impl<S> Fenced<S> {
     /// How it came through the fence.
     pub(super) fn passage(&self) -> Passage {
         self.passage
+    }
+
+    /// The generation of the protocol that it speaks.
+    pub(super) fn protocol(&self) -> Protocol {
+        self.findings.protocol
     }
 
     /// The socket, what was read from it, and what boot learned.

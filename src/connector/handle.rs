@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    Config, Error, Event, Events, Pipeline, Stats, Traits, Transaction,
+    Config, Error, Event, Events, Pipeline, Policy, Stats, Traits, Transaction,
     dialer::Dialer,
     error::{Cause, Step},
     event::Announcer,
@@ -210,6 +210,14 @@ impl Connector {
             Outcome::Many(replies) => Ok(replies),
             Outcome::Failed(error) => Err(error),
         }
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.handle.shared
+    }
+
+    pub(super) fn policy(&self) -> &Policy {
+        &self.handle.config.policy
     }
 
     /// The counters so far.

@@ -50,7 +50,7 @@ pub(super) async fn live(life: Life) {
         let input = match supervisor.state().clone() {
             State::Dialing => match unless_stopped(shared, establish(config, dialer)).await {
                 Ok(Ok(socket)) => {
-                    life.welcome(socket.passage(), std::mem::replace(&mut seen, true));
+                    life.welcome(&socket, std::mem::replace(&mut seen, true));
                     fenced = Some(socket);
                     Input::Fenced
                 }
@@ -88,7 +88,8 @@ pub(super) async fn live(life: Life) {
 
 impl Life {
     /// Opens the link for callers and tells what happened.
-    fn welcome(&self, passage: Passage, again: bool) {
+    fn welcome(&self, socket: &Fenced<Transport>, again: bool) {
+        let passage = socket.passage();
         self.shared.count(|stats| Some(&mut stats.connects));
         self.events.tell(Event::Connected);
         self.events.tell(Event::Fenced(passage));
@@ -99,7 +100,7 @@ impl Life {
                 self.events.tell(Event::FenceVanished);
             }
         }
-        self.shared.open();
+        self.shared.open(socket.protocol());
     }
 
     /// Serves one socket to its end, then answers everybody who waited for it.

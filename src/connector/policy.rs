@@ -29,6 +29,11 @@ pub struct Policy {
     pub when_full: WhenFull,
     /// What a caller meets while there is no connection; default [`WhenAway::Fail`].
     pub when_away: WhenAway,
+    /// Messages that wait for a subscription's reader, at most; then the oldest are dropped and
+    /// counted. Default 4 096.
+    pub max_messages: usize,
+    /// Bytes of such messages, at most; a single larger one still comes. Default 16 MiB.
+    pub max_message_bytes: usize,
     /// How long a call waits for its replies, from when it was queued; default 10 s. The connection
     /// goes on, and the late reply is read and dropped.
     pub response_timeout: Duration,
@@ -62,6 +67,8 @@ impl Default for Policy {
             max_buffered: 64 * 1024 * 1024,
             when_full: WhenFull::Fail,
             when_away: WhenAway::Fail,
+            max_messages: 4096,
+            max_message_bytes: 16 * 1024 * 1024,
             response_timeout: Duration::from_secs(10),
             heartbeat: Duration::from_secs(5),
             watchdog: Duration::from_secs(15),

@@ -21,6 +21,8 @@ pub struct Stats {
     pub replies: u64,
     /// RESP3 pushes read.
     pub pushes: u64,
+    /// Messages dropped because their reader was slow, for each reader.
+    pub messages_lost: u64,
     /// Bytes read from sockets after the fence.
     pub bytes_in: u64,
     /// Bytes that sockets took after the fence.

@@ -16,7 +16,7 @@ use super::{
 /// or will be, sent all the same.
 #[derive(Debug)]
 #[must_use = "replies come to whoever awaits them"]
-pub(super) struct Call<'a> {
+pub(in crate::connector) struct Call<'a> {
     shared: &'a Shared,
     /// None once the outcome was taken.
     slot: Option<SlotId>,

@@ -29,7 +29,7 @@ use crate::{
         Error,
         stats::{Stats, count},
     },
-    resp::{Reply, Sink},
+    resp::{Protocol, Reply, ServerError, Sink},
 };
 
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub(super) struct Core {
     clock: Clock,
     driver: Parking,
     bounds: Bounds,
+    protocol: Protocol,
     pub(super) stats: Stats,
     /// A caller was refused for lack of room and may wait for some.
     wants_room: bool,
@@ -87,10 +88,21 @@ pub(super) enum Refusal {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     owner: Owner,
-    /// Replies still to come; at least one.
+    /// Replies, or confirming pushes, still to come; at least one.
     replies: u32,
+    /// Answered by pushes, or by one error for them all.
+    confirms: bool,
     /// Where its first byte stands: in `out` while gathered, in all bytes taken once in flight.
     start: u64,
+}
+
+/// What will answer a command.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Answer {
+    /// So many replies.
+    Replies(u32),
+    /// So many pushes, one a name, or one error.
+    Confirms(u32),
 }
 
 /// Who gets the replies.
@@ -99,6 +111,8 @@ enum Owner {
     Caller(SlotId),
     /// The link's own fence check.
     Fence,
+    /// A subscription that is asked for again on this connection.
+    AskedAgain,
     /// Nobody any more: the caller was told something else already.
     Nobody,
 }
@@ -116,6 +130,7 @@ impl Core {
             clock: Clock::default(),
             driver: Parking::default(),
             bounds,
+            protocol: Protocol::Resp3,
             stats: Stats::default(),
             wants_room: false,
             left: false,
@@ -124,11 +139,11 @@ impl Core {
 
     // ── the caller's side ───────────────────────────────────────────────────────────────────
 
-    /// Queues a command or a batch that will be answered by `replies` replies. `encode` appends
-    /// its bytes. Answers the slot to wait at, and the driver's waker if it sleeps.
+    /// Queues a command or a batch. `encode` appends its bytes. Answers the slot to wait at, and the
+    /// driver's waker if it sleeps.
     pub(super) fn submit(
         &mut self,
-        replies: u32,
+        answer: Answer,
         encode: impl FnOnce(&mut Outbox),
     ) -> Result<(SlotId, Option<Waker>), Refusal> {
         match &self.phase {
@@ -138,6 +153,13 @@ impl Core {
                 return Err(Refusal::Stopped(error.clone()));
             }
         }
+        let (replies, confirms) = match answer {
+            Answer::Replies(replies) => (replies, false),
+            Answer::Confirms(_) if self.protocol == Protocol::Resp2 => {
+                return Err(Refusal::Stopped(Error::RequiresResp3));
+            }
+            Answer::Confirms(names) => (names, true),
+        };
         let pending = self.pending.saturating_add(replies as usize);
         // A batch larger than the bound is let in alone, not refused for ever.
         let full = pending > self.bounds.commands && self.pending > 0;
@@ -145,18 +167,49 @@ impl Core {
             self.wants_room = true;
             return Err(Refusal::Full);
         }
-        let slot = if replies == 1 {
+        let slot = if confirms || replies == 1 {
             self.slots.take_one()
         } else {
             self.slots.take_many(Vec::with_capacity(replies as usize))
         };
         let slot = slot.ok_or(Refusal::Full)?;
+        self.gather(Owner::Caller(slot), replies, confirms, encode);
+        Ok((slot, self.driver.unpark()))
+    }
+
+    /// Queues the end of a subscription, which is never refused for lack of room. None: there is no
+    /// connection, and so nothing to end.
+    pub(super) fn submit_end(
+        &mut self,
+        names: u32,
+        encode: impl FnOnce(&mut Outbox),
+    ) -> Option<(SlotId, Option<Waker>)> {
+        if !matches!(self.phase, Phase::Serving | Phase::Draining(_)) {
+            return None;
+        }
+        let slot = self.slots.take_one()?;
+        self.gather(Owner::Caller(slot), names, true, encode);
+        Some((slot, self.driver.unpark()))
+    }
+
+    /// Queues a subscription that the last connection had, for a new one.
+    pub(super) fn ask_again(&mut self, encode: impl FnOnce(&mut Outbox)) {
+        self.gather(Owner::AskedAgain, 1, true, encode);
+    }
+
+    fn gather(
+        &mut self,
+        owner: Owner,
+        replies: u32,
+        confirms: bool,
+        encode: impl FnOnce(&mut Outbox),
+    ) {
         let start = self.out.len() as u64;
         encode(&mut self.out);
-        self.gathered.push_back(Entry { owner: Owner::Caller(slot), replies, start });
-        self.pending = pending;
-        count(&mut self.stats.commands, u64::from(replies));
-        Ok((slot, self.driver.unpark()))
+        self.gathered.push_back(Entry { owner, replies, confirms, start });
+        self.pending = self.pending.saturating_add(replies as usize);
+        let commands = if confirms { 1 } else { u64::from(replies) };
+        count(&mut self.stats.commands, commands);
     }
 
     pub(super) fn poll(&mut self, slot: SlotId, waker: &Waker) -> Result<Outcome, Option<Waker>> {
@@ -170,7 +223,8 @@ impl Core {
     // ── the driver's side ───────────────────────────────────────────────────────────────────
 
     /// A fenced socket is there: commands flow.
-    pub(super) fn open(&mut self) {
+    pub(super) fn open(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
         if matches!(self.phase, Phase::Away) {
             self.phase = Phase::Serving;
         }
@@ -211,7 +265,12 @@ impl Core {
     /// Puts the link's own fence commands on the wire, ahead of everything that gathered.
     pub(super) fn probe(&mut self, replies: u32, encoded: &[u8], wave: &mut Outbox) {
         self.clock.inserted(self.in_flight.len());
-        self.in_flight.push_back(Entry { owner: Owner::Fence, replies, start: self.taken });
+        self.in_flight.push_back(Entry {
+            owner: Owner::Fence,
+            replies,
+            confirms: false,
+            start: self.taken,
+        });
         self.pending = self.pending.saturating_add(replies as usize);
         self.taken = self.taken.saturating_add(encoded.len() as u64);
         wave.bytes().extend_from_slice(encoded);
@@ -221,19 +280,46 @@ impl Core {
     /// nothing: the stream is not what we think it is.
     pub(super) fn deliver(&mut self, reply: Reply) -> Result<Delivered, Reply> {
         let Some(front) = self.in_flight.front_mut() else { return Err(reply) };
-        front.replies = front.replies.saturating_sub(1);
+        let replies = match (front.confirms, reply.is_error()) {
+            (false, _) => 1,
+            (true, true) => front.replies,
+            (true, false) => return Err(reply),
+        };
+        let (owner, last) = self.advance(replies).ok_or_else(Reply::default)?;
+        count(&mut self.stats.replies, 1);
+        Ok(match owner {
+            Owner::Caller(slot) => Delivered::Caller(self.slots.deliver(slot, reply, last)),
+            Owner::Fence => Delivered::Fence(reply),
+            Owner::AskedAgain => Delivered::AskedAgain(reply.as_error()),
+            Owner::Nobody => Delivered::Caller(None),
+        })
+    }
+
+    /// A push came that confirms a subscription or its end. None: nobody waits for it here.
+    pub(super) fn confirm(&mut self) -> Option<Delivered> {
+        self.in_flight.front().filter(|front| front.confirms)?;
+        let (owner, last) = self.advance(1)?;
+        Some(match owner {
+            Owner::AskedAgain if last => Delivered::AskedAgain(None),
+            Owner::Caller(slot) if last => {
+                Delivered::Caller(self.slots.deliver(slot, Reply::default(), true))
+            }
+            _ => Delivered::Caller(None),
+        })
+    }
+
+    /// Takes `replies` off what the oldest command waits for. Answers its owner, and whether these
+    /// were its last.
+    fn advance(&mut self, replies: u32) -> Option<(Owner, bool)> {
+        let front = self.in_flight.front_mut()?;
+        front.replies = front.replies.saturating_sub(replies);
         let (owner, last) = (front.owner, front.replies == 0);
         if last {
             self.in_flight.pop_front();
             self.clock.completed(self.waiting());
         }
-        self.pending = self.pending.saturating_sub(1);
-        count(&mut self.stats.replies, 1);
-        Ok(match owner {
-            Owner::Caller(slot) => Delivered::Caller(self.slots.deliver(slot, reply, last)),
-            Owner::Fence => Delivered::Fence(reply),
-            Owner::Nobody => Delivered::Caller(None),
-        })
+        self.pending = self.pending.saturating_sub(replies as usize);
+        Some((owner, last))
     }
 
     /// Tells every command that has waited for `timeout` that its time is up. Their replies are
@@ -349,6 +435,8 @@ pub(super) enum Delivered {
     Caller(Option<Waker>),
     /// It answers the link's own fence check.
     Fence(Reply),
+    /// It answers a subscription that was asked for again, with an error if that was refused.
+    AskedAgain(Option<ServerError>),
 }
 
 /// What callers are told when the socket is gone.
@@ -379,7 +467,7 @@ mod tests {
 
     fn core() -> Core {
         let mut core = Core::new(Bounds { commands: 1000, bytes: 1 << 20 });
-        core.open();
+        core.open(Protocol::Resp3);
         core
     }
 
@@ -401,7 +489,7 @@ mod tests {
                 out.bytes().extend_from_slice(format!("{n};").as_bytes());
             }
         };
-        core.submit(count, encode).map(|(slot, _)| slot)
+        core.submit(Answer::Replies(count), encode).map(|(slot, _)| slot)
     }
 
     fn outcome(core: &mut Core, slot: SlotId) -> Option<Outcome> {
@@ -465,13 +553,13 @@ mod tests {
     #[test]
     fn no_more_than_the_bounds_are_let_in_but_for_one_large_batch_alone() {
         let mut core = Core::new(Bounds { commands: 4, bytes: 100 });
-        core.open();
+        core.open(Protocol::Resp3);
         assert!(submit(&mut core, 0..9).is_ok());
         assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Full)));
         core.take(&mut Outbox::default());
         (0..9).for_each(|n| drop(core.deliver(integer(n)).unwrap()));
         assert!(core.takes_waiters() && !core.takes_waiters());
-        core.submit(1, |out| out.bytes().extend_from_slice(&[0; 200])).unwrap();
+        core.submit(Answer::Replies(1), |out| out.bytes().extend_from_slice(&[0; 200])).unwrap();
         assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Full)), "bytes count as well");
     }
 
@@ -572,7 +660,7 @@ mod tests {
                     }
                     22 if step % 7 == 0 => {
                         core.lose(written, &lost(), &mut Vec::new());
-                        core.open();
+                        core.open(Protocol::Resp3);
                         (wave, written) = (Outbox::default(), 0);
                         (peer.text, peer.owes) = Default::default();
                     }

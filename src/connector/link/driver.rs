@@ -4,7 +4,7 @@
 use std::{
     future::Future,
     io::{self, IoSlice},
-    mem,
+    iter, mem,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -27,6 +27,7 @@ use crate::{
         boot::Fenced,
         error::{Cause, Step},
         event::Announcer,
+        pubsub::Notice,
         stats::count,
         transport::Transport,
         violation::Violation,
@@ -51,6 +52,9 @@ pub(in crate::connector) struct Driver {
     lingered: bool,
     /// Decoded and not handed out yet.
     replies: Vec<Reply>,
+    /// For the router, in the order in which it came.
+    told: Vec<Told>,
+    messages_lost: u64,
     wakers: Vec<Waker>,
     bytes_in: u64,
     bytes_out: u64,
@@ -108,7 +112,8 @@ impl Driver {
         fenced: Fenced<Transport>,
     ) -> Self {
         let (socket, inbox, _findings) = fenced.into_parts();
-        let (decoder, _pushes) = inbox.into_parts();
+        let (decoder, mut pushes) = inbox.into_parts();
+        let told = iter::from_fn(|| pushes.pop()).map(Told::Push).collect();
         let now = Instant::now();
         Self {
             shared,
@@ -121,6 +126,8 @@ impl Driver {
             needs_flush: false,
             lingered: false,
             replies: Vec::new(),
+            told,
+            messages_lost: 0,
             wakers: Vec::new(),
             bytes_in: 0,
             bytes_out: 0,
@@ -147,6 +154,7 @@ impl Driver {
         let ending = self.read(cx, now);
         // Replies that arrived before the end still reach their callers.
         let exchange = self.exchange(now);
+        self.route();
         for waker in self.wakers.drain(..) {
             waker.wake();
         }
@@ -164,6 +172,14 @@ impl Driver {
         }
         Ok(Turn::Sleeps)
     }
+}
+
+/// What the router is told.
+#[derive(Debug)]
+enum Told {
+    Push(Reply),
+    /// The oldest subscription that was asked for again was answered.
+    AskedAgain(Option<ServerError>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,6 +216,7 @@ impl Driver {
         let mut core = shared.core();
         count(&mut core.stats.bytes_in, mem::take(&mut self.bytes_in));
         count(&mut core.stats.bytes_out, mem::take(&mut self.bytes_out));
+        count(&mut core.stats.messages_lost, mem::take(&mut self.messages_lost));
         self.deliver(&mut core, now)?;
         core.stamp(now);
         core.expire(self.policy.response_timeout, now, &mut self.wakers);
@@ -236,10 +253,23 @@ impl Driver {
         for reply in self.replies.drain(..) {
             if reply.is_push() {
                 count(&mut core.stats.pushes, 1);
+                let confirmed = match Notice::of(&reply) {
+                    Some(Notice::Subscribed | Notice::Unsubscribed { .. }) => core.confirm(),
+                    _ => None,
+                };
+                match confirmed {
+                    Some(Delivered::Caller(waker)) => self.wakers.extend(waker),
+                    Some(Delivered::AskedAgain(refused)) => {
+                        self.told.push(Told::AskedAgain(refused));
+                    }
+                    Some(Delivered::Fence(_)) | None => {}
+                }
+                self.told.push(Told::Push(reply));
                 continue;
             }
             let demoted = reply.as_error().is_some_and(|error| error.code() == "READONLY");
             match core.deliver(reply) {
+                Ok(Delivered::AskedAgain(refused)) => self.told.push(Told::AskedAgain(refused)),
                 Ok(Delivered::Caller(waker)) => self.wakers.extend(waker),
                 Ok(Delivered::Fence(reply)) => {
                     match self.pulse.handle(&reply, now).map_err(End::Fence)? {
@@ -267,6 +297,23 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Hands the pushes to those who want them.
+    fn route(&mut self) {
+        if self.told.is_empty() {
+            return;
+        }
+        let mut router = self.shared.router();
+        for told in self.told.drain(..) {
+            match told {
+                Told::Push(push) => {
+                    let lost = router.route(push, &mut self.wakers);
+                    self.messages_lost = self.messages_lost.saturating_add(lost);
+                }
+                Told::AskedAgain(refused) => router.answered(refused, &mut self.wakers),
+            }
+        }
     }
 
     /// Writes until the wave is out or the socket is full. `true`: bytes left.
@@ -347,6 +394,7 @@ impl Driver {
         let Self { shared, written, mut wakers, .. } = self;
         let loss = Loss { unsent, sent: Error::Disconnected { maybe_executed: true } };
         shared.core().lose(written, &loss, &mut wakers);
+        shared.router().sever();
         wakers.into_iter().for_each(Waker::wake);
     }
 }

@@ -2,27 +2,34 @@
 
 use std::{
     pin::pin,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Waker,
     time::Duration,
 };
 
+use bytes::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
 use super::{
     call::Call,
-    core::{Bounds, Core, Phase, Refusal},
+    core::{Answer, Bounds, Core, Phase, Refusal},
     outbox::Outbox,
     slots::{Outcome, SlotId},
 };
-use crate::connector::{
-    Error, Policy, WhenAway, WhenFull,
-    stats::{Stats, count},
+use crate::{
+    connector::{
+        Error, Policy, WhenAway, WhenFull,
+        pubsub::{Kind, Mailbox, Router},
+        stats::{Stats, count},
+    },
+    resp::{Command, Protocol},
 };
 
 #[derive(Debug)]
 pub(in crate::connector) struct Shared {
     core: Mutex<Core>,
+    /// Locked by itself, or under the core's lock; never the other way round.
+    router: Mutex<Router>,
     /// Rung when the phase changes, and when callers that wait for room should look again.
     changed: Notify,
 }
@@ -30,13 +37,21 @@ pub(in crate::connector) struct Shared {
 impl Shared {
     pub(in crate::connector) fn new(policy: &Policy) -> Self {
         let bounds = Bounds { commands: policy.max_pending, bytes: policy.max_buffered };
-        Self { core: Mutex::new(Core::new(bounds)), changed: Notify::new() }
+        Self {
+            core: Mutex::new(Core::new(bounds)),
+            router: Mutex::default(),
+            changed: Notify::new(),
+        }
     }
 
     /// The core. The lock is held for a few instructions and never across an await; what runs under
     /// it leaves it whole at every step, so a poisoned lock is as good as any.
     pub(super) fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn router(&self) -> MutexGuard<'_, Router> {
+        self.router.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends what `encode` appends, one command or a batch, and waits for its `replies` replies.
@@ -48,13 +63,62 @@ impl Shared {
         replies: u32,
         encode: impl Fn(&mut Outbox),
     ) -> Result<Outcome, Error> {
-        let submitted = self.core().submit(replies, &encode);
+        self.send(policy, Answer::Replies(replies), encode).await
+    }
+
+    /// Records that `mailbox` wants `names` and sends `command`, which subscribes to them, in one
+    /// step; waits for the server's word on each. On failure the record stays: the caller releases.
+    pub(in crate::connector) async fn subscribe(
+        &self,
+        policy: &Policy,
+        kind: Kind,
+        names: &[Bytes],
+        mailbox: &Arc<Mailbox>,
+        command: &Command<'_>,
+    ) -> Result<(), Error> {
+        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let subscribe = |out: &mut Outbox| {
+            let mut router = self.router();
+            names.iter().for_each(|name| router.add(kind, name, mailbox));
+            command.encode_to(out);
+        };
+        self.send(policy, Answer::Confirms(count), subscribe).await?.into_result()
+    }
+
+    /// Forgets that `mailbox` wants `names`, and sends what unsubscribes from those that nobody
+    /// wants any more, in one step. None: nothing had to be sent.
+    pub(in crate::connector) fn release(
+        &self,
+        kind: Kind,
+        names: &[Bytes],
+        mailbox: &Arc<Mailbox>,
+    ) -> Option<Call<'_>> {
+        let mut core = self.core();
+        let mut router = self.router();
+        let unwanted = names.iter().filter(|name| router.remove(kind, name, mailbox));
+        let unwanted: Vec<_> = unwanted.collect();
+        drop(router);
+        let count = u32::try_from(unwanted.len()).ok().filter(|count| *count > 0)?;
+        let command = Command::new(kind.unsubscribe()).args(unwanted);
+        let (slot, driver) = core.submit_end(count, |out| command.encode_to(out))?;
+        drop(core);
+        wake(driver);
+        Some(Call::new(self, slot))
+    }
+
+    async fn send(
+        &self,
+        policy: &Policy,
+        answer: Answer,
+        encode: impl Fn(&mut Outbox),
+    ) -> Result<Outcome, Error> {
+        let submitted = self.core().submit(answer, &encode);
         let slot = match submitted {
             Ok((slot, driver)) => {
                 wake(driver);
                 slot
             }
-            Err(refusal) => self.admit(policy, refusal, replies, encode).await?,
+            Err(refusal) => self.admit(policy, refusal, answer, encode).await?,
         };
         match Call::new(self, slot).await {
             Outcome::Failed(error) => Err(error),
@@ -67,7 +131,7 @@ impl Shared {
         &self,
         policy: &Policy,
         refusal: Refusal,
-        replies: u32,
+        answer: Answer,
         encode: impl Fn(&mut Outbox),
     ) -> Result<SlotId, Error> {
         let (patience, error) = match refusal {
@@ -88,7 +152,7 @@ impl Shared {
         if patience.is_zero() {
             return Err(error);
         }
-        let admitted = self.until(|core| match core.submit(replies, &encode) {
+        let admitted = self.until(|core| match core.submit(answer, &encode) {
             Ok(admitted) => Some(Ok(admitted)),
             Err(Refusal::Stopped(error)) => Some(Err(error)),
             Err(Refusal::Full | Refusal::Away) => None,
@@ -131,9 +195,23 @@ impl Shared {
         .await
     }
 
-    /// A fenced socket is there.
-    pub(in crate::connector) fn open(&self) {
-        self.core().open();
+    /// A fenced socket is there. What was subscribed to on the last one is asked for before any
+    /// caller's command.
+    pub(in crate::connector) fn open(&self, protocol: Protocol) {
+        let mut wakers = Vec::new();
+        let mut core = self.core();
+        let mut router = self.router();
+        match protocol {
+            Protocol::Resp3 => {
+                for (verb, name) in router.ask_again() {
+                    core.ask_again(|out| Command::new(verb).arg(&name).encode_to(out));
+                }
+            }
+            Protocol::Resp2 => router.end(&Error::RequiresResp3, &mut wakers),
+        }
+        core.open(protocol);
+        drop((router, core));
+        wakers.into_iter().for_each(Waker::wake);
         self.changed.notify_waiters();
     }
 
@@ -146,8 +224,11 @@ impl Shared {
 
     /// No command is taken any more, for good. The first reason stays.
     pub(in crate::connector) fn stop(&self, error: Error) {
-        let driver = self.core().stop(error);
+        let driver = self.core().stop(error.clone());
         wake(driver);
+        let mut wakers = Vec::new();
+        self.router().end(&error, &mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
         self.changed.notify_waiters();
     }
 

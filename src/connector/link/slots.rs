@@ -23,6 +23,17 @@ pub(in crate::connector) enum Outcome {
     Failed(Error),
 }
 
+impl Outcome {
+    /// For a command whose reply says no more than that it was done.
+    pub(in crate::connector) fn into_result(self) -> Result<(), Error> {
+        match self {
+            Self::One(reply) => Ok(reply.into_result().map(drop)?),
+            Self::Many(_) => Ok(()),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Slot {
     Free {
