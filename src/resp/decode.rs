@@ -47,31 +47,32 @@ pub struct Decoder {
     buffer: ReadBuffer,
     frame: Frame,
     state: State,
+    /// There if `state` is `Failed`.
+    error: Option<ProtocolError>,
     shelf: Shelf,
-    /// Whether the limits let every tiny reply through.
-    allows_tiny: bool,
 }
 
+#[derive(Clone, Copy, PartialEq)]
 enum State {
     /// The next byte is a reply's first.
     Between,
     /// `frame` holds a part of a reply.
     Within,
-    /// `frame` holds a reply that was lent out: so many bytes to step over.
-    Lent(usize),
-    Failed(ProtocolError),
+    /// `frame` holds a reply that was lent out, and its bytes are decoded.
+    Lent,
+    Failed,
 }
 
 impl Decoder {
     /// A decoder that takes both generations.
     pub fn new(limits: Limits) -> Self {
         Self {
-            rules: Rules { limits, resp2_only: false },
+            rules: Rules { limits, resp2_only: false, tiny_fits: tiny::within(&limits) },
             buffer: ReadBuffer::default(),
             frame: Frame::default(),
             state: State::Between,
+            error: None,
             shelf: Shelf::default(),
-            allows_tiny: tiny::within(&limits),
         }
     }
 
@@ -86,11 +87,11 @@ impl Decoder {
     /// Appends a copy of these bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.return_lent();
-        if matches!(self.state, State::Failed(_)) {
+        if self.state == State::Failed {
             return;
         }
         let bulk = self.bytes_wanted();
-        self.buffer.append(bytes, Wanted { bulk, rest: || self.frame.estimate_rest() });
+        self.buffer.append(bytes, Wanted { bulk, rest: || self.frame.rest() });
     }
 
     /// The buffer to read a socket into: only append to it. It has room for at least 16 KiB, or
@@ -99,7 +100,7 @@ impl Decoder {
     pub fn read_buf(&mut self) -> &mut BytesMut {
         self.return_lent();
         let bulk = self.bytes_wanted();
-        self.buffer.with_room(Wanted { bulk, rest: || self.frame.estimate_rest() })
+        self.buffer.with_room(Wanted { bulk, rest: || self.frame.rest() })
     }
 
     /// The next reply, or `None` if more bytes are needed.
@@ -120,12 +121,17 @@ impl Decoder {
     /// As [`next`](Decoder::next).
     #[inline]
     pub fn next_into(&mut self, slot: &mut Reply) -> Result<bool, ProtocolError> {
+        self.return_lent();
         if self.between()
-            && let Some((leaf, used)) = tiny(self.buffer.unread(), self.rules.resp2_only)
+            && let Some((leaf, behind)) = tiny(self.buffer.unread(), self.rules.resp2_only)
         {
-            *slot = Reply::of_leaf(leaf, |text| self.shelf.keep([text, b""]));
-            self.buffer.consume(used);
+            let left = behind.len();
+            slot.set_leaf(leaf, |text| self.shelf.keep([text, b""]));
+            self.buffer.leave(left);
             return Ok(true);
+        }
+        if self.frame.waits(self.buffer.unread().len()) {
+            return Ok(false);
         }
         self.next_framed(slot)
     }
@@ -135,15 +141,29 @@ impl Decoder {
     /// # Errors
     ///
     /// As [`next`](Decoder::next).
+    // A view returned or passed on through memory costs more than decoding a tiny reply, so what
+    // makes one is inlined without asking: here, in `ReplyRef::value`, and below them.
+    #[inline(always)]
     pub fn next_ref(&mut self) -> Result<Option<ReplyRef<'_>>, ProtocolError> {
-        if !self.complete_frame()? {
-            return Ok(None);
-        }
-        let len = self.frame.len();
-        self.state = State::Lent(len);
-        let bytes = self.buffer.unread();
-        let tape = Tape { nodes: self.frame.nodes(), bytes, owner: None };
-        Ok(Some(ReplyRef::at(tape, 0)))
+        self.return_lent();
+        let found = if self.between() {
+            tiny(self.buffer.unread(), self.rules.resp2_only)
+                .map(|(leaf, behind)| (leaf.map_text(<[u8]>::len), behind.len()))
+        } else {
+            None
+        };
+        // Each way builds its view here: a view handed on through memory costs more than decoding.
+        let Some((leaf, left)) = found else {
+            let framed = self.lend_frame()?;
+            return Ok(framed.then(|| {
+                let bytes = self.buffer.decoded(self.frame.len());
+                ReplyRef::at(Tape { nodes: self.frame.nodes(), bytes, owner: None }, 0)
+            }));
+        };
+        self.buffer.leave(left);
+        // A text and its CRLF are the element's last bytes.
+        let text = |len: usize| self.buffer.decoded(len.wrapping_add(2)).get(..len);
+        Ok(Some(ReplyRef::leaf(leaf.map_text(|len| text(len).unwrap_or_default()))))
     }
 
     /// How many bytes the current bulk still lacks, its CRLF included; 0 if none is being read.
@@ -157,8 +177,7 @@ impl Decoder {
     /// The bytes that were read and belong to no decoded reply. (Chunks of a streamed string that
     /// is not yet whole may have been moved together.)
     pub fn buffered(&self) -> &[u8] {
-        let lent = if let State::Lent(len) = self.state { len } else { 0 };
-        self.buffer.unread().get(lent..).unwrap_or_default()
+        self.buffer.unread()
     }
 
     /// Whether no part of a reply and no unread byte is held.
@@ -166,25 +185,37 @@ impl Decoder {
         self.buffered().is_empty()
     }
 
+    /// Goes on with the current reply; `true`: it is whole, and lent out until the next call.
+    fn lend_frame(&mut self) -> Result<bool, ProtocolError> {
+        let whole = self.complete_frame()?;
+        if whole {
+            self.buffer.consume(self.frame.len());
+            self.state = State::Lent;
+        }
+        Ok(whole)
+    }
+
     #[inline]
     fn between(&self) -> bool {
-        // A limit below a tiny reply's size leaves it to the thorough way.
-        matches!(self.state, State::Between) && self.allows_tiny
+        self.state == State::Between && self.rules.tiny_fits
     }
 
     fn next_framed(&mut self, slot: &mut Reply) -> Result<bool, ProtocolError> {
         if !self.complete_frame()? {
             return Ok(false);
         }
-        *slot = self.take_frame();
+        self.take_frame(slot);
         Ok(true)
     }
 
     /// Goes on with the current reply until it is whole (`true`) or the bytes run out.
+    #[inline]
     fn complete_frame(&mut self) -> Result<bool, ProtocolError> {
-        self.return_lent();
-        if let State::Failed(error) = &self.state {
+        if let Some(error) = &self.error {
             return Err(error.clone());
+        }
+        if self.frame.waits(self.buffer.unread().len()) {
+            return Ok(false);
         }
         match self.frame.advance(self.buffer.unread_mut(), &self.rules) {
             Ok(true) => Ok(true),
@@ -197,49 +228,50 @@ impl Decoder {
                 let seen = self.buffer.unread().get(at..).unwrap_or_default();
                 let offset = self.buffer.offset().saturating_add(at as u64);
                 let error = ProtocolError::new(kind, offset, seen);
-                self.state = State::Failed(error.clone());
+                self.state = State::Failed;
+                self.error = Some(error.clone());
+                self.frame.reset();
                 Err(error)
             }
         }
     }
 
-    /// The whole reply in `frame` as an owned one.
-    fn take_frame(&mut self) -> Reply {
+    /// The whole reply in `frame` becomes an owned one in `slot`.
+    fn take_frame(&mut self, slot: &mut Reply) {
         self.state = State::Between;
         let len = self.frame.len();
-        let bytes = self.buffer.unread().get(..len).unwrap_or_default();
         let nodes = self.frame.nodes();
+        let bytes = self.buffer.unread().get(..len).unwrap_or_default();
         let tape = Tape { nodes, bytes, owner: None };
-        let leaf = if nodes.len() == 1 { tape.leaf(tape.node(0)) } else { None };
-        let reply = match leaf {
+        match ReplyRef::at(tape, 0).as_leaf() {
             Some(Leaf::Text(kind, text)) if text.len() >= TAKEN => {
-                let range = tape.node(0).text_range();
-                let text = self.buffer.take(len).slice(range);
-                self.frame.reset();
-                return Reply::new(Repr::Text { kind, text });
+                let place = tape.node(0).text_range();
+                let text = self.buffer.take(len).slice(place);
+                *slot = Reply::new(Repr::Text { kind, text });
             }
-            Some(leaf) => Reply::of_leaf(leaf, |text| self.shelf.keep([text, b""])),
+            Some(leaf) => {
+                slot.set_leaf(leaf, |text| self.shelf.keep([text, b""]));
+                self.buffer.consume(len);
+            }
             None if len >= TAKEN => {
                 let nodes = self.frame.take_nodes();
                 let bytes = self.buffer.take(len);
-                self.frame.reset();
-                return Reply::new(Repr::Large(Arc::new(Large { bytes, nodes })));
+                *slot = Reply::new(Repr::Large(Arc::new(Large { bytes, nodes })));
             }
             None => {
                 let kept = self.shelf.keep([nodes.as_flattened(), bytes]);
                 let nodes = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
-                Reply::new(Repr::Small { nodes, bytes: kept })
+                *slot = Reply::new(Repr::Small { nodes, bytes: kept });
+                self.buffer.consume(len);
             }
-        };
-        self.buffer.consume(len);
+        }
         self.frame.reset();
-        reply
     }
 
-    /// Steps over the reply that was lent out.
+    /// Clears away the reply that was lent out.
+    #[inline]
     fn return_lent(&mut self) {
-        if let State::Lent(len) = self.state {
-            self.buffer.consume(len);
+        if self.state == State::Lent {
             self.frame.reset();
             self.state = State::Between;
         }

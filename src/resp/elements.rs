@@ -1,6 +1,6 @@
 //! The children of an aggregate, and the attributes beside a value.
 
-use std::{fmt, iter::FusedIterator};
+use std::{fmt, iter::FusedIterator, ops::Range};
 
 use super::{ReplyRef, show, tape::Tape};
 
@@ -29,6 +29,7 @@ pub struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// The children of the aggregate at this node; pairs count as two.
+    #[inline]
     pub(super) fn of(tape: Tape<'a>, at: u32) -> Self {
         let node = tape.node(at);
         let len = usize::try_from(node.value).unwrap_or(usize::MAX);
@@ -36,22 +37,26 @@ impl<'a> Elements<'a> {
     }
 
     /// How many there are.
+    #[inline]
     pub fn len(self) -> usize {
         self.len
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
     /// Each in turn.
+    #[inline]
     pub fn iter(self) -> ElementsIter<'a> {
         ElementsIter { tape: self.tape, next: self.first, left: self.len }
     }
 
     /// The element at this index, from 0: at once where no element has children or attributes,
     /// else by stepping over those before it.
+    #[inline]
     pub fn get(self, index: usize) -> Option<ReplyRef<'a>> {
         let nodes = self.end.saturating_sub(self.first);
         if nodes as usize == self.len {
@@ -109,6 +114,7 @@ pub struct ElementsIter<'a> {
 impl<'a> Iterator for ElementsIter<'a> {
     type Item = ReplyRef<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<ReplyRef<'a>> {
         self.left = self.left.checked_sub(1)?;
         let element = ReplyRef::at(self.tape, self.next);
@@ -150,26 +156,31 @@ pub struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
+    #[inline]
     pub(super) fn of(tape: Tape<'a>, at: u32) -> Self {
         Self { elements: Elements::of(tape, at) }
     }
 
     /// How many pairs there are.
+    #[inline]
     pub fn len(self) -> usize {
         self.elements.len / 2
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.elements.is_empty()
     }
 
     /// Each pair in turn.
+    #[inline]
     pub fn iter(self) -> PairsIter<'a> {
         PairsIter { elements: self.elements.iter() }
     }
 
     /// Keys and values in turn, as RESP2 would have sent them.
+    #[inline]
     pub fn flat(self) -> Elements<'a> {
         self.elements
     }
@@ -220,6 +231,7 @@ pub struct PairsIter<'a> {
 impl<'a> Iterator for PairsIter<'a> {
     type Item = (ReplyRef<'a>, ReplyRef<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         Some((self.elements.next()?, self.elements.next()?))
     }
@@ -250,18 +262,15 @@ impl FusedIterator for PairsIter<'_> {}
 /// ```
 #[derive(Clone)]
 pub struct Attributes<'a> {
-    place: Option<(Tape<'a>, u32)>,
-    /// The value's own node.
-    end: u32,
+    tape: Tape<'a>,
+    /// The nodes of those that are left.
+    nodes: Range<u32>,
 }
 
 impl<'a> Attributes<'a> {
-    pub(super) fn none() -> Self {
-        Self { place: None, end: 0 }
-    }
-
-    pub(super) fn of(tape: Tape<'a>, first: u32, value: u32) -> Self {
-        Self { place: Some((tape, first)), end: value }
+    #[inline]
+    pub(super) fn of(tape: Tape<'a>, nodes: Range<u32>) -> Self {
+        Self { tape, nodes }
     }
 }
 
@@ -269,9 +278,12 @@ impl<'a> Iterator for Attributes<'a> {
     type Item = Pairs<'a>;
 
     fn next(&mut self) -> Option<Pairs<'a>> {
-        let (tape, at) = self.place.filter(|(_, at)| *at < self.end)?;
-        self.place = Some((tape, tape.node(at).end));
-        Some(Pairs::of(tape, at))
+        if self.nodes.is_empty() {
+            return None;
+        }
+        let at = self.nodes.start;
+        self.nodes.start = self.tape.node(at).end;
+        Some(Pairs::of(self.tape, at))
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     kind::Kind,
     scan::{Item, Leaf, Rules, Scan},
     tape::{self, Node, RawNode},
+    tiny::{self, tiny},
 };
 
 /// A reply in the making. All positions count from the reply's first byte.
@@ -54,6 +55,12 @@ struct Streamed {
     len: usize,
 }
 
+impl Open {
+    fn is_full(&self) -> bool {
+        self.total == Some(self.done)
+    }
+}
+
 impl Frame {
     /// Goes on with these bytes, all that came of the reply. `Ok(true)`: it is whole and ends at
     /// [`Frame::len`]; `Ok(false)`: more bytes are needed.
@@ -62,18 +69,68 @@ impl Frame {
         bytes: &mut [u8],
         rules: &Rules,
     ) -> Result<bool, ProtocolErrorKind> {
-        if bytes.len() < self.need {
-            return Ok(false);
+        if !self.open.is_empty() {
+            self.reserve(bytes.len().saturating_sub(self.at));
         }
         loop {
             let whole = match self.streamed {
                 Some(string) => self.chunk(bytes, string, rules)?,
+                None if rules.tiny_fits => match self.run(bytes, rules)? {
+                    Some(whole) => Some(whole),
+                    None => self.item(bytes, rules)?,
+                },
                 None => self.item(bytes, rules)?,
             };
             if let Some(whole) = whole {
                 return Ok(whole);
             }
         }
+    }
+
+    /// As many tiny elements and small aggregates as lie ahead. `Some(true)`: the reply is whole.
+    fn run(&mut self, bytes: &[u8], rules: &Rules) -> Result<Option<bool>, ProtocolErrorKind> {
+        let limit = usize::try_from(rules.limits.reply).unwrap_or(usize::MAX).min(bytes.len());
+        let mut ahead = bytes.get(self.at..limit).unwrap_or_default();
+        loop {
+            ahead = self.run_leaves(ahead, limit, rules);
+            self.at = limit.wrapping_sub(ahead.len());
+            let whole = if self.open.last().is_some_and(Open::is_full) {
+                self.aggregate_done(rules)?
+            } else if let Some((kind, total, behind)) = tiny::header(ahead, rules.resp2_only) {
+                ahead = behind;
+                let next = limit.wrapping_sub(ahead.len());
+                self.open(kind, Some(total), next, ahead.len(), rules)?
+            } else {
+                return Ok(None);
+            };
+            if whole {
+                self.at = limit.wrapping_sub(ahead.len());
+                return Ok(Some(true));
+            }
+        }
+    }
+
+    /// As many tiny elements of the innermost aggregate as lie ahead, with nothing to decide
+    /// between them. Gives what lies behind them.
+    #[inline]
+    fn run_leaves<'a>(&mut self, mut ahead: &'a [u8], limit: usize, rules: &Rules) -> &'a [u8] {
+        let Some(open) = self.open.last_mut() else { return ahead };
+        let most = open.total.unwrap_or(rules.limits.elements).saturating_sub(open.done);
+        let mut left = most;
+        while left > 0
+            && let Some((leaf, behind)) = tiny(ahead, rules.resp2_only)
+        {
+            ahead = behind;
+            let next = limit.wrapping_sub(ahead.len());
+            let leaf = leaf.map_text(|text| place(text, next));
+            self.tape.push(Node::leaf(leaf, self.tape.len()).pack());
+            left = left.wrapping_sub(1);
+        }
+        if left < most {
+            open.attributes = 0;
+            open.done = open.done.saturating_add(most.wrapping_sub(left));
+        }
+        ahead
     }
 
     /// One item; `Some` ends the loop.
@@ -92,8 +149,7 @@ impl Frame {
                 self.value_done(rules)?
             }
             Item::Open(kind, total) => {
-                self.reserve(total, bytes.len().saturating_sub(next));
-                self.open(kind, total, next, rules)?
+                self.open(kind, total, next, bytes.len().saturating_sub(next), rules)?
             }
             Item::Streamed => {
                 self.streamed = Some(Streamed { start: next, len: 0 });
@@ -140,11 +196,14 @@ impl Frame {
         Ok(None)
     }
 
+    // Always: a small aggregate's cost is the calls it takes.
+    #[inline(always)]
     fn open(
         &mut self,
         kind: Kind,
         total: Option<u64>,
         next: usize,
+        unread: usize,
         rules: &Rules,
     ) -> Result<bool, ProtocolErrorKind> {
         let (above, attributes) = match self.open.last() {
@@ -159,6 +218,10 @@ impl Frame {
             return Err(ProtocolErrorKind::NestedPush);
         }
         let node = self.tape.len();
+        // As many as were announced and can be in the bytes that are here.
+        let most = unread / SHORTEST;
+        let nodes = total.map_or(0, |total| usize::try_from(total).unwrap_or(most).min(most));
+        self.tape.reserve(nodes.saturating_add(1));
         self.push(Node { kind, value: total.unwrap_or(0), end: self.next_index() });
         if total == Some(0) {
             return if kind == Kind::Attribute {
@@ -181,29 +244,37 @@ impl Frame {
             }
             _ => return Err(ProtocolErrorKind::UnexpectedEnd),
         }
-        self.close();
-        self.value_done(rules)
+        self.aggregate_done(rules)
     }
 
     /// A value is whole, and with it each aggregate whose last element it is. `true`: the reply is.
     fn value_done(&mut self, rules: &Rules) -> Result<bool, ProtocolErrorKind> {
-        loop {
-            let Some(open) = self.open.last_mut() else { return Ok(true) };
+        while let Some(open) = self.open.last_mut() {
             open.done = open.done.saturating_add(1);
             open.attributes = 0;
-            match open.total {
-                Some(total) if open.done < total => return Ok(false),
-                Some(_) => {}
-                None if open.done > rules.limits.elements => {
-                    return Err(ProtocolErrorKind::ElementLimit);
-                }
-                None => return Ok(false),
+            if open.total.is_none() && open.done > rules.limits.elements {
+                return Err(ProtocolErrorKind::ElementLimit);
+            }
+            if !open.is_full() {
+                return Ok(false);
             }
             if self.close() == Some(Kind::Attribute) {
                 self.attribute_done();
                 return Ok(false);
             }
         }
+        Ok(true)
+    }
+
+    /// The innermost aggregate is whole. `true`: the reply is.
+    // Always: as `open`.
+    #[inline(always)]
+    fn aggregate_done(&mut self, rules: &Rules) -> Result<bool, ProtocolErrorKind> {
+        if self.close() == Some(Kind::Attribute) {
+            self.attribute_done();
+            return Ok(false);
+        }
+        self.value_done(rules)
     }
 
     /// An attribute is whole: it takes no place, its value is still to come.
@@ -225,15 +296,9 @@ impl Frame {
         Some(open.kind)
     }
 
-    /// Room for as many nodes as were announced and can be in the bytes that came.
-    fn reserve(&mut self, total: Option<u64>, unread: usize) {
-        let here = unread / SHORTEST;
-        let nodes = total.map_or(0, |total| usize::try_from(total).unwrap_or(here).min(here));
-        self.tape.reserve(nodes.saturating_add(1));
-    }
-
-    fn push_leaf(&mut self, leaf: Leaf<'_>, next: usize) {
-        self.push(Node::leaf(leaf, next, self.tape.len()));
+    fn push_leaf(&mut self, leaf: Leaf<&[u8]>, next: usize) {
+        let leaf = leaf.map_text(|text| place(text, next));
+        self.push(Node::leaf(leaf, self.tape.len()));
     }
 
     fn push(&mut self, node: Node) {
@@ -258,6 +323,12 @@ impl Frame {
         false
     }
 
+    /// Whether nothing can be done with so many bytes of the reply.
+    #[inline]
+    pub(super) fn waits(&self, here: usize) -> bool {
+        here < self.need
+    }
+
     /// The bytes of the reply that are done with: all of them once it is whole.
     pub(super) fn len(&self) -> usize {
         self.at
@@ -279,19 +350,39 @@ impl Frame {
     }
 
     /// How many bytes the rest of the reply will take, judged by the elements that came.
-    pub(super) fn estimate_rest(&self) -> usize {
+    pub(super) fn rest(&self) -> usize {
+        self.estimate(|open| self.at.saturating_sub(open.start))
+    }
+
+    /// Room for the nodes of the rest of the reply: no more than announced, and no more than
+    /// [`EARNED`] for each node that came.
+    fn reserve(&mut self, unread: usize) {
+        let len = self.tape.len();
+        let spare = self.tape.capacity().saturating_sub(len);
+        if spare < unread / SHORTEST {
+            let rest = self.estimate(|open| len.saturating_sub(open.node));
+            let earned = len.saturating_mul(EARNED).min(MAX_EARNED).max(len);
+            self.tape.reserve(rest.min(earned));
+        }
+    }
+
+    /// How much of something the rest of the reply will take, from what each open aggregate has
+    /// taken so far.
+    fn estimate(&self, taken: impl Fn(&Open) -> usize) -> usize {
         let rest = self.open.iter().map(|open| {
-            let seen = self.at.saturating_sub(open.start) as u64;
             let left = open.total.unwrap_or(0).saturating_sub(open.done);
-            seen.checked_div(open.done).unwrap_or(0).saturating_mul(left)
+            (taken(open) as u64).checked_div(open.done).unwrap_or(0).saturating_mul(left)
         });
         usize::try_from(rest.max().unwrap_or(0)).unwrap_or(usize::MAX)
     }
 
     /// Ready for the next reply; what was allocated is kept, within reason.
+    #[inline]
     pub(super) fn reset(&mut self) {
         self.tape.clear();
-        self.tape.shrink_to(KEPT_NODES);
+        if self.tape.capacity() > KEPT_NODES {
+            self.tape.shrink_to(KEPT_NODES);
+        }
         self.open.clear();
         self.at = 0;
         self.searched = 0;
@@ -302,7 +393,16 @@ impl Frame {
     }
 }
 
+/// Start and length of a text whose element ends at `next`: its CRLF is between them.
+fn place(text: &[u8], next: usize) -> (usize, usize) {
+    (next.wrapping_sub(2).wrapping_sub(text.len()), text.len())
+}
+
 /// The shortest element, `_` and CRLF.
 const SHORTEST: usize = 3;
+/// Each node that came earns room for so many more that were announced …
+const EARNED: usize = 64;
+/// … until this is reached (8 MiB); from there the room doubles.
+const MAX_EARNED: usize = 512 * 1024;
 /// Nodes (16 bytes each) whose room stays with the decoder between replies.
 const KEPT_NODES: usize = 16 * 1024;

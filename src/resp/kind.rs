@@ -23,6 +23,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of this number, as a tape's node stores it.
+    #[inline]
     pub(super) const fn from_byte(byte: u8) -> Self {
         match byte {
             0 => Self::SimpleString,
@@ -44,10 +45,12 @@ impl Kind {
     }
 
     /// Whether its children come in pairs.
+    #[inline]
     pub(super) const fn has_pairs(self) -> bool {
         matches!(self, Self::Map | Self::Attribute)
     }
 
+    #[inline]
     pub(super) const fn is_error(self) -> bool {
         matches!(self, Self::SimpleError | Self::BulkError)
     }

@@ -51,8 +51,21 @@ impl ReadBuffer {
     /// These many bytes are decoded.
     #[inline]
     pub(super) fn consume(&mut self, count: usize) {
-        self.pos = self.pos.saturating_add(count);
+        self.pos = self.pos.wrapping_add(count);
         debug_assert!(self.pos <= self.bytes.len(), "no more than was read can be decoded");
+    }
+
+    /// All but the last `count` bytes are decoded.
+    #[inline]
+    pub(super) fn leave(&mut self, count: usize) {
+        self.pos = self.bytes.len().wrapping_sub(count);
+        debug_assert!(self.pos <= self.bytes.len(), "no more than was read can be left");
+    }
+
+    /// The last `count` bytes that were decoded, until more come.
+    #[inline]
+    pub(super) fn decoded(&self, count: usize) -> &[u8] {
+        self.bytes.get(self.pos.wrapping_sub(count)..self.pos).unwrap_or_default()
     }
 
     /// The next `count` bytes, which are decoded, without copying them.

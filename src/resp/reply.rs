@@ -1,13 +1,12 @@
 //! An owned reply.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
 use bytes::Bytes;
 
 use super::{
     Attributes, ConvertError, FromReply, Null, ReplyRef, ServerError, Value,
     kind::Kind,
-    reply_ref::Place,
     scan::Leaf,
     tape::{self, Node, RawNode, Tape},
 };
@@ -82,6 +81,7 @@ impl Reply {
     }
 
     /// What it says.
+    #[inline]
     pub fn value(&self) -> Value<'_> {
         self.as_ref().value()
     }
@@ -149,6 +149,7 @@ impl Reply {
 
     /// A borrowed view of the whole reply.
     #[allow(clippy::should_implement_trait, reason = "AsRef returns a reference, this a view")]
+    #[inline]
     pub fn as_ref(&self) -> ReplyRef<'_> {
         let leaf = match &self.repr {
             Repr::Integer(value) => Leaf::Integer(*value),
@@ -158,7 +159,7 @@ impl Reply {
             Repr::Inline { kind, len, text } => {
                 Leaf::Text(*kind, text.get(..usize::from(*len)).unwrap_or_default())
             }
-            Repr::Text { kind, text } => Leaf::Text(*kind, text),
+            Repr::Text { kind, text } => Leaf::Text(*kind, text.as_ref()),
             Repr::Small { nodes, bytes } => {
                 let (nodes, text) = bytes
                     .split_at_checked((*nodes as usize).saturating_mul(size_of::<RawNode>()))
@@ -177,57 +178,72 @@ impl Reply {
 
     /// A copy of this element that holds its own bytes and no more.
     pub(super) fn copy_of(element: ReplyRef<'_>) -> Self {
-        match element.place() {
-            Place::Leaf(leaf) => Self::of_leaf(leaf, Bytes::copy_from_slice),
-            Place::Node { tape, first, .. } if element.end() == first.saturating_add(1) => {
-                match tape.leaf(tape.node(first)) {
-                    Some(leaf) => Self::of_leaf(leaf, Bytes::copy_from_slice),
-                    None => copy_tree(tape, first, element.end()),
-                }
+        let mut copy = Self::default();
+        match element.as_leaf() {
+            Some(leaf) => copy.set_leaf(leaf, Bytes::copy_from_slice),
+            None => {
+                let (tape, nodes) = element.nodes();
+                copy = copy_tree(tape, nodes);
             }
-            Place::Node { tape, first, .. } => copy_tree(tape, first, element.end()),
         }
+        copy
     }
 
-    /// A leaf, its text inline where it fits, else as `keep` keeps it.
+    /// Becomes this leaf, built here: its text inside where that fits, else as `keep` keeps it.
     #[inline]
-    pub(super) fn of_leaf(leaf: Leaf<'_>, keep: impl FnOnce(&[u8]) -> Bytes) -> Self {
-        Self::new(match leaf {
+    pub(super) fn set_leaf(&mut self, leaf: Leaf<&[u8]>, keep: impl FnOnce(&[u8]) -> Bytes) {
+        self.repr = match leaf {
             Leaf::Integer(value) => Repr::Integer(value),
             Leaf::Double(value) => Repr::Double(value),
             Leaf::Boolean(value) => Repr::Boolean(value),
             Leaf::Null(form) => Repr::Null(form),
-            Leaf::Text(kind, text) => match inline(text) {
-                Some((len, text)) => Repr::Inline { kind, len, text },
-                None => Repr::Text { kind, text: keep(text) },
+            Leaf::Text(kind, text) => match u8::try_from(text.len()) {
+                Ok(len) if text.len() <= INLINE => {
+                    self.repr = Repr::Inline { kind, len, text: [0; INLINE] };
+                    if let Repr::Inline { text: inside, .. } = &mut self.repr {
+                        copy_short(text, inside);
+                    }
+                    return;
+                }
+                _ => Repr::Text { kind, text: keep(text) },
             },
-        })
+        };
     }
 }
 
-/// A short text as it sits inside a reply.
+/// Copies up to 32 bytes by two copies of a fixed size that overlap: no call for a few bytes.
 #[inline]
-fn inline(text: &[u8]) -> Option<(u8, [u8; INLINE])> {
-    let len = u8::try_from(text.len()).ok()?;
-    let mut inline = [0; INLINE];
-    inline.get_mut(..text.len())?.copy_from_slice(text);
-    Some((len, inline))
+fn copy_short(text: &[u8], inside: &mut [u8; INLINE]) {
+    let Some(to) = inside.get_mut(..text.len()) else { return };
+    let _ = ends::<16>(text, to)
+        .or_else(|| ends::<8>(text, to))
+        .or_else(|| ends::<4>(text, to))
+        .or_else(|| ends::<2>(text, to))
+        .or_else(|| ends::<1>(text, to));
+}
+
+/// Copies the first and the last `N` bytes, which is all of `N` to twice `N` bytes.
+#[inline]
+fn ends<const N: usize>(from: &[u8], to: &mut [u8]) -> Option<()> {
+    *to.first_chunk_mut::<N>()? = *from.first_chunk()?;
+    *to.last_chunk_mut::<N>()? = *from.last_chunk()?;
+    Some(())
 }
 
 /// The nodes of a range, counted from its start, and only the texts that they point to.
-fn copy_tree(tape: Tape<'_>, first: u32, end: u32) -> Reply {
-    let mut nodes = Vec::with_capacity(end.saturating_sub(first) as usize);
+fn copy_tree(tape: Tape<'_>, range: Range<u32>) -> Reply {
+    let count = range.end.saturating_sub(range.start);
+    let mut nodes = Vec::with_capacity(count as usize);
     let mut texts = Vec::new();
-    for index in first..end {
+    for index in range.clone() {
         let mut node = tape.node(index);
-        node.end = node.end.saturating_sub(first);
+        node.end = node.end.saturating_sub(range.start);
         if let Some(Leaf::Text(_, text)) = tape.leaf(node) {
             node.value = tape::pack_text(texts.len(), text.len());
             texts.extend_from_slice(text);
         }
         nodes.push(Node::pack(node));
     }
-    let count = end.saturating_sub(first);
     let bytes = Bytes::from([nodes.as_flattened(), &texts].concat());
     Reply::new(Repr::Small { nodes: count, bytes })
 }

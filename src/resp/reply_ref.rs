@@ -1,12 +1,15 @@
 //! A borrowed view of one element of a reply.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use bytes::Bytes;
 
 use super::{
-    Attributes, ConvertError, Elements, FromReply, Pairs, Reply, ServerError, Value, kind::Kind,
-    scan::Leaf, show, tape::Tape,
+    Attributes, ConvertError, Elements, FromReply, Pairs, Reply, ServerError, Value,
+    kind::Kind,
+    scan::Leaf,
+    show,
+    tape::{Node, Tape},
 };
 
 /// One element of a reply, with its attributes: a whole reply or a child at any depth.
@@ -25,93 +28,85 @@ use super::{
 /// ```
 #[derive(Clone, Copy)]
 pub struct ReplyRef<'a> {
-    place: Place<'a>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// An element without children or attributes that is on no tape.
-    Leaf(Leaf<'a>),
-    Node {
-        tape: Tape<'a>,
-        /// The value's first attribute, or the value.
-        first: u32,
-        value: u32,
-    },
+    tape: Tape<'a>,
+    /// The value's own node.
+    node: Node,
+    /// Its index, and that of its first attribute: the same if there is none. An element that is
+    /// on no tape has 0 in both.
+    at: u32,
+    first: u32,
 }
 
 impl<'a> ReplyRef<'a> {
-    pub(super) fn leaf(leaf: Leaf<'a>) -> Self {
-        Self { place: Place::Leaf(leaf) }
+    /// An element without children or attributes, that is on no tape.
+    #[inline(always)]
+    pub(super) fn leaf(leaf: Leaf<&'a [u8]>) -> Self {
+        let bytes = if let Leaf::Text(_, text) = leaf { text } else { &[] };
+        let node = Node::leaf(leaf.map_text(|text| (0, text.len())), 0);
+        Self { tape: Tape { nodes: &[], bytes, owner: None }, node, at: 0, first: 0 }
     }
 
     /// The element whose attributes, if any, start at this node.
+    #[inline(always)]
     pub(super) fn at(tape: Tape<'a>, first: u32) -> Self {
-        Self { place: Place::Node { tape, first, value: tape.skip_attributes(first) } }
+        let (mut at, mut node) = (first, tape.node(first));
+        while node.kind == Kind::Attribute {
+            at = node.end;
+            node = tape.node(at);
+        }
+        Self { tape, node, at, first }
     }
 
-    pub(super) fn place(self) -> Place<'a> {
-        self.place
+    /// Its nodes, from the first attribute's to its last child's, and the tape they are on.
+    pub(super) fn nodes(self) -> (Tape<'a>, Range<u32>) {
+        (self.tape, self.first..self.node.end)
+    }
+
+    /// The element, if it has neither children nor attributes.
+    #[inline]
+    pub(super) fn as_leaf(self) -> Option<Leaf<&'a [u8]>> {
+        if self.first == self.at { self.tape.leaf(self.node) } else { None }
     }
 
     /// The node behind it.
+    #[inline]
     pub(super) fn end(self) -> u32 {
-        match self.place {
-            Place::Leaf(_) => 0,
-            Place::Node { tape, value, .. } => tape.node(value).end,
-        }
+        self.node.end
     }
 
     /// What it says.
+    #[inline(always)]
     pub fn value(self) -> Value<'a> {
-        let (tape, at) = match self.place {
-            Place::Leaf(leaf) => return Value::of_leaf(leaf),
-            Place::Node { tape, value, .. } => (tape, value),
-        };
-        let node = tape.node(at);
-        match tape.leaf(node) {
+        match self.tape.leaf(self.node) {
             Some(leaf) => Value::of_leaf(leaf),
-            None => match node.kind {
-                Kind::Map => Value::Map(Pairs::of(tape, at)),
-                Kind::Set => Value::Set(Elements::of(tape, at)),
-                Kind::Push => Value::Push(Elements::of(tape, at)),
-                _ => Value::Array(Elements::of(tape, at)),
+            None => match self.node.kind {
+                Kind::Map => Value::Map(Pairs::of(self.tape, self.at)),
+                Kind::Set => Value::Set(Elements::of(self.tape, self.at)),
+                Kind::Push => Value::Push(Elements::of(self.tape, self.at)),
+                _ => Value::Array(Elements::of(self.tape, self.at)),
             },
         }
     }
 
     /// The attributes that came before it, none as a rule.
+    #[inline]
     pub fn attributes(self) -> Attributes<'a> {
-        match self.place {
-            Place::Leaf(_) => Attributes::none(),
-            Place::Node { tape, first, value } => Attributes::of(tape, first, value),
-        }
-    }
-
-    fn kind(self) -> Kind {
-        match self.place {
-            Place::Leaf(Leaf::Text(kind, _)) => kind,
-            Place::Leaf(Leaf::Integer(_)) => Kind::Integer,
-            Place::Leaf(Leaf::Double(_)) => Kind::Double,
-            Place::Leaf(Leaf::Boolean(_)) => Kind::Boolean,
-            Place::Leaf(Leaf::Null(_)) => Kind::Null,
-            Place::Node { tape, value, .. } => tape.node(value).kind,
-        }
+        Attributes::of(self.tape, self.first..self.at)
     }
 
     /// Whether it is null, in any of the three forms.
     pub fn is_null(self) -> bool {
-        self.kind() == Kind::Null
+        self.node.kind == Kind::Null
     }
 
     /// Whether it is a push: a message that answers no command.
     pub fn is_push(self) -> bool {
-        self.kind() == Kind::Push
+        self.node.kind == Kind::Push
     }
 
     /// Whether it is a simple error or a bulk error.
     pub fn is_error(self) -> bool {
-        self.kind().is_error()
+        self.node.kind.is_error()
     }
 
     /// The server's error, if it is one.
@@ -133,13 +128,15 @@ impl<'a> ReplyRef<'a> {
     }
 
     fn share(self, text: &'a [u8]) -> Bytes {
-        let Place::Node { tape: Tape { owner: Some(owner), .. }, .. } = self.place else {
-            return Bytes::copy_from_slice(text);
-        };
-        if text.len() < SHARE_FROM || text.len().saturating_mul(PIN_FACTOR) < owner.len() {
-            return Bytes::copy_from_slice(text);
+        match self.tape.owner {
+            Some(owner)
+                if text.len() >= SHARE_FROM
+                    && text.len().saturating_mul(PIN_FACTOR) >= owner.len() =>
+            {
+                owner.slice_ref(text)
+            }
+            _ => Bytes::copy_from_slice(text),
         }
-        owner.slice_ref(text)
     }
 
     /// An owned copy of this element and all below it; nothing of the reply it came from is kept.
@@ -161,16 +158,11 @@ impl fmt::Debug for ReplyRef<'_> {
 
 impl PartialEq for ReplyRef<'_> {
     fn eq(&self, other: &Self) -> bool {
-        match (self.place, other.place) {
-            (Place::Leaf(a), Place::Leaf(b)) => same_leaf(a, b),
-            (Place::Node { tape, first, .. }, Place::Node { tape: other_tape, first: o, .. }) => {
-                tape.range_eq(first..self.end(), other_tape, o..other.end())
-            }
-            (Place::Leaf(leaf), Place::Node { tape, first, .. })
-            | (Place::Node { tape, first, .. }, Place::Leaf(leaf)) => {
-                tape.leaf(tape.node(first)).is_some_and(|other| same_leaf(leaf, other))
-            }
+        if let (Some(a), Some(b)) = (self.as_leaf(), other.as_leaf()) {
+            return same_leaf(a, b);
         }
+        let ((tape, nodes), (other, others)) = (self.nodes(), other.nodes());
+        tape.range_eq(nodes, other, others)
     }
 }
 
@@ -178,7 +170,7 @@ impl PartialEq for ReplyRef<'_> {
 impl Eq for ReplyRef<'_> {}
 
 /// Equality that holds of everything with itself: doubles by their bits.
-pub(super) fn same_leaf(a: Leaf<'_>, b: Leaf<'_>) -> bool {
+pub(super) fn same_leaf(a: Leaf<&[u8]>, b: Leaf<&[u8]>) -> bool {
     match (a, b) {
         (Leaf::Double(a), Leaf::Double(b)) => a.to_bits() == b.to_bits(),
         (a, b) => a == b,

@@ -14,19 +14,33 @@ use super::{
 
 /// An element without children.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Leaf<'a> {
+pub(super) enum Leaf<T> {
     /// Any of the string-like kinds; the text stands right before the element's last CRLF.
-    Text(Kind, &'a [u8]),
+    Text(Kind, T),
     Integer(i64),
     Double(f64),
     Boolean(bool),
     Null(Null),
 }
 
+impl<T> Leaf<T> {
+    /// The same leaf, its text given in another way.
+    #[inline]
+    pub(super) fn map_text<U>(self, text: impl FnOnce(T) -> U) -> Leaf<U> {
+        match self {
+            Self::Text(kind, t) => Leaf::Text(kind, text(t)),
+            Self::Integer(value) => Leaf::Integer(value),
+            Self::Double(value) => Leaf::Double(value),
+            Self::Boolean(value) => Leaf::Boolean(value),
+            Self::Null(form) => Leaf::Null(form),
+        }
+    }
+}
+
 /// What stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Item<'a> {
-    Leaf(Leaf<'a>),
+    Leaf(Leaf<&'a [u8]>),
     /// An aggregate of so many elements (two a pair); `None`: until its end mark.
     Open(Kind, Option<u64>),
     /// `$?`: chunks follow.
@@ -53,6 +67,8 @@ pub(super) type Scanned<T> = Result<Scan<T>, ProtocolErrorKind>;
 pub(super) struct Rules {
     pub(super) limits: Limits,
     pub(super) resp2_only: bool,
+    /// Whether the limits let every tiny element through.
+    pub(super) tiny_fits: bool,
 }
 
 impl Rules {

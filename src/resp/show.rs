@@ -2,13 +2,16 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{ReplyRef, Value, kind::Kind, reply_ref::Place, scan::Leaf, tape::Tape};
+use super::{ReplyRef, Value, kind::Kind, scan::Leaf, tape::Tape};
 
 /// One element and all below it.
 pub(super) fn reply(reply: ReplyRef<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match reply.place() {
-        Place::Leaf(one) => leaf(one, f),
-        Place::Node { tape, first, .. } => nodes(tape, first, reply.end(), f),
+    match reply.as_leaf() {
+        Some(one) => leaf(one, f),
+        None => {
+            let (tape, range) = reply.nodes();
+            nodes(tape, range.start, range.end, f)
+        }
     }
 }
 
@@ -75,7 +78,7 @@ fn nodes(tape: Tape<'_>, first: u32, end: u32, f: &mut fmt::Formatter<'_>) -> fm
     }
 }
 
-fn leaf(leaf: Leaf<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn leaf(leaf: Leaf<&[u8]>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Value::of_leaf(leaf) {
         Value::Integer(value) => write!(f, "{value}"),
         Value::Double(value) => write!(f, "{value:?}"),

@@ -30,11 +30,13 @@ pub(super) struct Node {
 }
 
 impl Node {
+    #[inline]
     pub(super) fn pack(self) -> RawNode {
         let tail = u64::from(self.end) | (self.kind as u64) << 32;
         (u128::from(self.value) | u128::from(tail) << 64).to_le_bytes()
     }
 
+    #[inline]
     pub(super) fn unpack(raw: &RawNode) -> Self {
         let [v0, v1, v2, v3, v4, v5, v6, v7, e0, e1, e2, e3, kind, ..] = *raw;
         Self {
@@ -44,14 +46,12 @@ impl Node {
         }
     }
 
-    /// The node of an element without children at this index, whose bytes end at `next`.
-    pub(super) fn leaf(leaf: Leaf<'_>, next: usize, index: usize) -> Self {
+    /// The node of an element without children at this index, its text given by start and length.
+    #[inline(always)]
+    pub(super) fn leaf(leaf: Leaf<(usize, usize)>, index: usize) -> Self {
         let (kind, value) = match leaf {
-            Leaf::Text(kind, text) => {
-                let start = next.wrapping_sub(2).wrapping_sub(text.len());
-                (kind, pack_text(start, text.len()))
-            }
-            Leaf::Integer(value) => (Kind::Integer, u64::from_le_bytes(value.to_le_bytes())),
+            Leaf::Text(kind, (start, len)) => (kind, pack_text(start, len)),
+            Leaf::Integer(value) => (Kind::Integer, value.cast_unsigned()),
             Leaf::Double(value) => (Kind::Double, value.to_bits()),
             Leaf::Boolean(value) => (Kind::Boolean, u64::from(value)),
             Leaf::Null(form) => (Kind::Null, form as u64),
@@ -59,6 +59,7 @@ impl Node {
         Self { kind, value, end: end(index.wrapping_add(1)) }
     }
 
+    #[inline]
     pub(super) fn text_range(self) -> Range<usize> {
         let [s0, s1, s2, s3, l0, l1, l2, l3] = self.value.to_le_bytes();
         let start = u32::from_le_bytes([s0, s1, s2, s3]) as usize;
@@ -87,6 +88,7 @@ pub(super) struct Tape<'a> {
 }
 
 impl<'a> Tape<'a> {
+    #[inline]
     pub(super) fn node(self, index: u32) -> Node {
         match self.nodes.get(index as usize) {
             Some(raw) => Node::unpack(raw),
@@ -94,25 +96,16 @@ impl<'a> Tape<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn text(self, node: Node) -> &'a [u8] {
         self.bytes.get(node.text_range()).unwrap_or_default()
     }
 
-    /// The value that stands at this node or behind its attributes.
-    pub(super) fn skip_attributes(self, mut index: u32) -> u32 {
-        loop {
-            let node = self.node(index);
-            if node.kind != Kind::Attribute {
-                return index;
-            }
-            index = node.end;
-        }
-    }
-
     /// The node as an element without children, if it is one.
-    pub(super) fn leaf(self, node: Node) -> Option<Leaf<'a>> {
+    #[inline(always)]
+    pub(super) fn leaf(self, node: Node) -> Option<Leaf<&'a [u8]>> {
         Some(match node.kind {
-            Kind::Integer => Leaf::Integer(i64::from_le_bytes(node.value.to_le_bytes())),
+            Kind::Integer => Leaf::Integer(node.value.cast_signed()),
             Kind::Double => Leaf::Double(f64::from_bits(node.value)),
             Kind::Boolean => Leaf::Boolean(node.value != 0),
             Kind::Null => Leaf::Null(Null::from_number(node.value)),

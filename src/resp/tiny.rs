@@ -1,60 +1,110 @@
-//! The replies that servers send by the thousand, decided before any tape or split.
+//! The elements that servers send by the thousand, decided in a few instructions.
+//!
+//! Each function here takes what lies ahead and gives what it found and the bytes behind it.
+//! `None` says nothing: the thorough way ([`scan`](super::scan)) decides. All are inlined without
+//! asking: handing a result on through memory would cost as much as finding it.
 
 use super::{Limits, kind::Kind, scan::Leaf, value::Null};
 
-/// The reply that lies whole at the front, with its length on the wire, if it is one of the
-/// commonest: `+OK`, an integer, a null, a short bulk string. `None` says nothing: the thorough
-/// way decides.
-#[inline]
-pub(super) fn tiny(bytes: &[u8], resp2_only: bool) -> Option<(Leaf<'_>, usize)> {
-    match bytes {
-        [b'+', b'O', b'K', b'\r', b'\n', ..] => {
-            Some((Leaf::Text(Kind::SimpleString, bytes.get(1..3)?), 5))
+/// The element that lies whole ahead, if it is one of the commonest: a bulk string below 1000
+/// bytes, an integer, `+OK`, a null.
+#[inline(always)]
+pub(super) fn tiny(ahead: &[u8], resp2_only: bool) -> Option<(Leaf<&[u8]>, &[u8])> {
+    let (first, rest) = ahead.split_first()?;
+    match first {
+        b'$' => bulk(rest),
+        b':' => integer(rest),
+        b'+' => {
+            let (text, behind) = rest.split_at_checked(2)?;
+            let behind = behind.strip_prefix(b"\r\n").filter(|_| text == b"OK")?;
+            Some((Leaf::Text(Kind::SimpleString, text), behind))
         }
-        [b':', rest @ ..] => integer(rest),
-        [b'$', b'-', b'1', b'\r', b'\n', ..] => Some((Leaf::Null(Null::Bulk), 5)),
-        [b'_', b'\r', b'\n', ..] if !resp2_only => Some((Leaf::Null(Null::Resp3), 3)),
-        [b'$', rest @ ..] => bulk(rest),
+        b'_' if !resp2_only => Some((Leaf::Null(Null::Resp3), rest.strip_prefix(b"\r\n")?)),
         _ => None,
     }
 }
 
-/// Whether these limits let every tiny reply through.
-pub(super) fn within(limits: &Limits) -> bool {
-    limits.line >= 2 && limits.bulk >= 999 && limits.reply >= 1024
-}
-
-/// Up to eighteen digits cannot overflow.
-#[inline]
-fn integer(rest: &[u8]) -> Option<(Leaf<'_>, usize)> {
-    let mut value = 0_i64;
-    for (at, byte) in rest.iter().enumerate().take(19) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            let whole = at > 0 && matches!(rest.get(at..), Some([b'\r', b'\n', ..]));
-            return whole.then(|| (Leaf::Integer(value), at.wrapping_add(3)));
-        }
-        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-    }
-    None
-}
-
-/// A bulk of up to 999 bytes.
-#[inline]
-fn bulk(rest: &[u8]) -> Option<(Leaf<'_>, usize)> {
-    let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
-    let (len, head, rest) = match rest {
-        [a, b'\r', b'\n', rest @ ..] => (digit(*a)?, 4_usize, rest),
-        [a, b, b'\r', b'\n', rest @ ..] => {
-            (digit(*a)?.wrapping_mul(10).wrapping_add(digit(*b)?), 5, rest)
-        }
-        [a, b, c, b'\r', b'\n', rest @ ..] => {
-            let tens = digit(*a)?.wrapping_mul(10).wrapping_add(digit(*b)?);
-            (tens.wrapping_mul(10).wrapping_add(digit(*c)?), 6, rest)
-        }
+/// The header of a small aggregate: its kind and its elements (two a pair).
+#[inline(always)]
+pub(super) fn header(ahead: &[u8], resp2_only: bool) -> Option<(Kind, u64, &[u8])> {
+    let (first, rest) = ahead.split_first()?;
+    let kind = match first {
+        b'*' => Kind::Array,
+        b'%' if !resp2_only => Kind::Map,
+        b'~' if !resp2_only => Kind::Set,
         _ => return None,
     };
-    let (text, rest) = rest.split_at_checked(len)?;
-    let used = head.wrapping_add(len).wrapping_add(2);
-    matches!(rest, [b'\r', b'\n', ..]).then_some((Leaf::Text(Kind::BulkString, text), used))
+    let (count, line) = length(rest)?;
+    let elements = if kind == Kind::Map { count.wrapping_mul(2) } else { count };
+    Some((kind, elements as u64, rest.get(line..)?))
+}
+
+/// Whether these limits let everything through that is found here.
+pub(super) fn within(limits: &Limits) -> bool {
+    limits.line >= 2 && limits.bulk >= 999 && limits.reply >= 1024 && limits.elements >= 1998
+}
+
+#[inline(always)]
+fn bulk(rest: &[u8]) -> Option<(Leaf<&[u8]>, &[u8])> {
+    let Some((len, line)) = length(rest) else {
+        return Some((Leaf::Null(Null::Bulk), rest.strip_prefix(b"-1\r\n")?));
+    };
+    let (body, behind) = rest.split_at_checked(len.wrapping_add(line).wrapping_add(2))?;
+    let (front, crlf) = body.split_last_chunk::<2>()?;
+    let text = front.get(line..)?;
+    (crlf == b"\r\n").then_some((Leaf::Text(Kind::BulkString, text), behind))
+}
+
+/// A number below 1000 and its line's length: one to three digits and CRLF, seen at once. (No
+/// whole bulk is shorter than the five bytes that are looked at: `0 CRLF CRLF`.)
+#[inline(always)]
+fn length(rest: &[u8]) -> Option<(usize, usize)> {
+    let [a, b, c, d, e] = *rest.first_chunk()?;
+    if is_crlf(b, c) {
+        Some((digit(a)?, 3))
+    } else if is_crlf(c, d) {
+        Some((ten(digit(a)?, digit(b)?), 4))
+    } else if is_crlf(d, e) {
+        Some((ten(ten(digit(a)?, digit(b)?), digit(c)?), 5))
+    } else {
+        None
+    }
+}
+
+/// Compared as one 16-bit word.
+#[inline(always)]
+fn is_crlf(a: u8, b: u8) -> bool {
+    u16::from_le_bytes([a, b]) == u16::from_le_bytes(*b"\r\n")
+}
+
+#[inline(always)]
+fn digit(byte: u8) -> Option<usize> {
+    let digit = byte.wrapping_sub(b'0');
+    (digit <= 9).then_some(usize::from(digit))
+}
+
+/// Ten times the digits so far and the next one.
+#[inline(always)]
+fn ten(digits: usize, next: usize) -> usize {
+    digits.wrapping_mul(10).wrapping_add(next)
+}
+
+#[inline(always)]
+fn integer(rest: &[u8]) -> Option<(Leaf<&[u8]>, &[u8])> {
+    let (negative, digits) = match rest {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let mut value = 0_i64;
+    let mut behind = digits;
+    while let [byte @ b'0'..=b'9', tail @ ..] = behind {
+        value = value.wrapping_mul(10).wrapping_add(i64::from(byte.wrapping_sub(b'0')));
+        behind = tail;
+    }
+    // Eighteen digits cannot have overflowed.
+    if !(1..=18).contains(&digits.len().wrapping_sub(behind.len())) {
+        return None;
+    }
+    let value = if negative { value.wrapping_neg() } else { value };
+    Some((Leaf::Integer(value), behind.strip_prefix(b"\r\n")?))
 }

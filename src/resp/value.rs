@@ -78,6 +78,7 @@ pub enum Null {
 }
 
 impl Null {
+    #[inline]
     pub(super) const fn from_number(number: u64) -> Self {
         match number {
             0 => Self::Bulk,
@@ -90,6 +91,7 @@ impl Null {
 impl<'a> Value<'a> {
     /// The bytes of any string-like value (simple, bulk, verbatim without its format, big number,
     /// error); `None` for the others.
+    #[inline]
     pub fn text(self) -> Option<&'a [u8]> {
         match self {
             Self::SimpleString(text)
@@ -103,6 +105,7 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of an array, a set or a push; `None` for the others.
+    #[inline]
     pub fn elements(self) -> Option<Elements<'a>> {
         match self {
             Self::Array(items) | Self::Set(items) | Self::Push(items) => Some(items),
@@ -130,7 +133,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(super) fn of_leaf(leaf: Leaf<'a>) -> Self {
+    #[inline(always)]
+    pub(super) fn of_leaf(leaf: Leaf<&'a [u8]>) -> Self {
         match leaf {
             Leaf::Text(kind, text) => Self::of_text(kind, text),
             Leaf::Integer(value) => Self::Integer(value),
@@ -140,6 +144,7 @@ impl<'a> Value<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn of_text(kind: Kind, text: &'a [u8]) -> Self {
         match kind {
             Kind::SimpleString => Self::SimpleString(text),
