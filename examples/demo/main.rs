@@ -20,7 +20,7 @@ use echo_wire::{
     resp::Command,
 };
 use observer::{Monitor, Observer};
-use screen::Screen;
+use screen::{Screen, line};
 use tokio::{sync::Barrier, task::JoinSet};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -50,7 +50,7 @@ async fn demo(url: &str) -> Outcome<bool> {
         return Err(format!("{url} is not empty; this demo wants a throw-away server").into());
     }
     let mut screen = Screen::new();
-    println!("echo_wire: a connection is checked against the wire before it can touch the store");
+    line("echo_wire: a connection is checked against the wire before it can touch the store");
     screen
         .say(format_args!("the server {address}, the key {VERSION_KEY}, our wire {WIRE_VERSION}"));
 
@@ -61,7 +61,7 @@ async fn demo(url: &str) -> Outcome<bool> {
     stage.changed_behind_a_live_connection(connection).await?;
     stage.race().await?;
     stage.keys();
-    println!();
+    line("");
     Ok(screen.is_well())
 }
 

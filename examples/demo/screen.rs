@@ -2,7 +2,8 @@
 
 use std::{
     fmt::Display,
-    io::{IsTerminal, stdout},
+    io::{IsTerminal, Write, stdout},
+    process,
 };
 
 pub(crate) struct Screen {
@@ -22,23 +23,23 @@ impl Screen {
     pub(crate) fn scene(&mut self, title: &str) {
         self.scenes += 1;
         let title = self.paint("1", format!("{}. {title}", self.scenes));
-        println!("\n{title}");
+        line(format_args!("\n{title}"));
     }
 
     /// What is done, in plain words.
     pub(crate) fn say(&self, text: impl Display) {
-        println!("   {text}");
+        line(format_args!("   {text}"));
     }
 
     /// What somebody sent, or the server answered.
     pub(crate) fn show(&self, text: impl Display) {
-        println!("{}", self.paint("2", format!("     {text}")));
+        line(self.paint("2", format!("     {text}")));
     }
 
     /// What must be so; if it is not, the demo fails.
     pub(crate) fn expect(&mut self, holds: bool, text: impl Display) {
         let (colour, mark) = if holds { ("32", "✓") } else { ("31", "✗ NOT SO:") };
-        println!("   {}", self.paint(colour, format!("{mark} {text}")));
+        line(format_args!("   {}", self.paint(colour, format!("{mark} {text}"))));
         self.failed += u8::from(!holds);
     }
 
@@ -49,5 +50,12 @@ impl Screen {
 
     fn paint(&self, colour: &str, text: String) -> String {
         if self.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text }
+    }
+}
+
+/// One line on the screen. A reader that has seen enough (`| head`) ends the demo.
+pub(crate) fn line(text: impl Display) {
+    if writeln!(stdout(), "{text}").is_err() {
+        process::exit(0);
     }
 }

@@ -38,6 +38,14 @@ impl ConfigError {
 }
 
 /// A part of a config or of its URL.
+///
+/// ```
+/// use echo_wire::connector::{Config, ConfigPart};
+///
+/// let error = Config::tcp("localhost", 6379).client_name("two words").unwrap_err();
+/// assert_eq!(error.part(), ConfigPart::ClientName);
+/// assert_eq!(error.part().to_string(), "client name");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Part {

@@ -42,3 +42,19 @@ impl HelloMemory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hang_up_is_remembered_by_every_clone_for_a_while() {
+        let memory = HelloMemory::default();
+        assert!(!memory.hangs_up(Instant::now()));
+        memory.clone().hung_up(Instant::now());
+        tokio::time::advance(REMEMBERED - Duration::from_millis(1)).await;
+        assert!(memory.hangs_up(Instant::now()));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!memory.hangs_up(Instant::now()));
+    }
+}

@@ -5,6 +5,12 @@ use std::{borrow::Cow, fmt};
 use super::config_error::{ConfigError, Part};
 
 /// The identity of the wire that this crate speaks. A code constant, not a label.
+///
+/// ```
+/// use echo_wire::connector::WIRE_VERSION;
+///
+/// assert_eq!(WIRE_VERSION, "echomq:2.0.0");
+/// ```
 pub const WIRE_VERSION: &str = "echomq:2.0.0";
 
 /// A wire's identity: 1 to 128 visible ASCII characters. Visible, so that nobody has to tell
