@@ -13,10 +13,12 @@ use self::sequence::{Next, Sequence};
 pub(super) use self::{findings::Findings, sequence::Failure};
 use super::{
     Config,
+    cause::Cause,
     dialect::Dialect,
-    error::{Cause, Error, Step},
+    error::Error,
     inbox::{End, Inbox},
     passage::Passage,
+    step::Step,
     sync::{Lost, Socket, receive, send, settle},
 };
 use crate::resp::Protocol;

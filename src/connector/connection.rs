@@ -17,11 +17,12 @@ use super::{
     boot::{Fenced, Findings},
     command_table::Traits,
     dialer::Dialer,
-    error::{Error, Step},
+    error::Error,
     establish::{establish, establish_over},
     inbox::{End, Inbox},
     passage::Passage,
     pushes::Pushes,
+    step::Step,
     sync::{Lost, poll_read, sync, sync_all},
     transport::Transport,
 };

@@ -1,18 +1,37 @@
 //! Why a call or a connection failed: what happened, whether the command may have run, what to do.
 
-use std::{borrow::Cow, fmt, io, sync::Arc};
+use std::{borrow::Cow, io, sync::Arc};
 
-use bytes::Bytes;
-
-use super::{command_table::Refusal, config_error::ConfigError, violation::Violation};
+use super::{
+    cause::Cause, command_table::Refusal, config_error::ConfigError, found::Found, step::Step,
+    violation::Violation,
+};
 use crate::resp::{ConvertError, ServerError};
 
 /// The transport tier: the call failed. A server's error reply to a single command comes as
 /// [`Error::Server`]; inside a pipeline it is a value in its slot instead.
+///
+/// Two questions decide what to do: [`maybe_executed`](Self::maybe_executed), whether sending the
+/// command again could run it twice, and [`is_fatal`](Self::is_fatal), whether connecting again
+/// could help.
+///
+/// ```
+/// use echo_wire::connector::{Error, Found};
+///
+/// let error = Error::VersionFence { got: Found::Value("acme:1".into()) };
+/// assert!(error.is_fatal() && !error.maybe_executed());
+/// assert_eq!(
+///     error.to_string(),
+///     "version_fence: the store does not speak this wire, found acme:1",
+/// );
+///
+/// let error = Error::Disconnected { maybe_executed: true };
+/// assert_eq!(error.to_string(), "disconnected, the command may have run");
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store speaks another wire. Nothing of ours was written; never retried.
+    /// The store speaks another wire. Of ours, a `SET … NX` was tried at most; never retried.
     #[error("version_fence: the store does not speak this wire, found {got}")]
     VersionFence {
         /// What the version key held.
@@ -149,122 +168,4 @@ impl From<io::Error> for Error {
 
 fn ran(maybe_executed: bool) -> &'static str {
     if maybe_executed { "may have run" } else { "was not sent" }
-}
-
-/// What the fence found under the version key.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Found {
-    /// Another value.
-    Value(Bytes),
-    /// Nothing, though it had been claimed.
-    Absent,
-    /// A key that is no string.
-    WrongType,
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // A megabyte in a log line helps nobody: its length and its head do.
-            Self::Value(value) if value.len() > 1024 => {
-                let head = value.get(..64).unwrap_or_default();
-                write!(f, "{}… ({} bytes)", head.escape_ascii(), value.len())
-            }
-            Self::Value(value) => write!(f, "{}", value.escape_ascii()),
-            Self::Absent => f.write_str("(none)"),
-            Self::WrongType => f.write_str("(wrong type)"),
-        }
-    }
-}
-
-impl fmt::Debug for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Found({self})")
-    }
-}
-
-/// What stood in the way of a connection that time may heal.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The server's words (`LOADING`, `BUSY`, `MASTERDOWN`, `OOM` at the claim, …).
-    Reply(ServerError),
-    /// The server is not a primary.
-    Replica,
-    /// Reading from a replica was asked for, and the replica holds no version key yet.
-    Unclaimed,
-    /// The socket failed.
-    Io(Arc<io::Error>),
-    /// The peer closed the connection.
-    Closed,
-    /// The deadline passed.
-    Deadline,
-}
-
-impl From<io::Error> for Cause {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::Closed,
-            _ => Self::Io(Arc::new(error)),
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reply(reply) => reply.fmt(f),
-            Self::Replica => f.write_str("the server is a replica, a primary is needed"),
-            Self::Unclaimed => f.write_str("the replica holds no version key, a primary claims it"),
-            Self::Io(error) => error.fmt(f),
-            Self::Closed => f.write_str("the peer closed the connection"),
-            Self::Deadline => f.write_str("the deadline passed"),
-        }
-    }
-}
-
-/// A step of the connect sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Step {
-    /// Resolving and connecting.
-    Dial,
-    /// `HELLO 3`.
-    Hello,
-    /// `AUTH`, in the RESP2 fall-back.
-    Auth,
-    /// `SELECT`.
-    Select,
-    /// `CLIENT SETNAME`, a courtesy.
-    SetName,
-    /// `CLIENT SETINFO`, a courtesy.
-    SetInfo,
-    /// `CONFIG GET maxmemory-policy`, a look that may be denied.
-    Policy,
-    /// `ROLE`, in the RESP2 fall-back.
-    Role,
-    /// The fence's first `GET`.
-    FenceRead,
-    /// The fence's `SET … NX`.
-    FenceClaim,
-    /// The fence's confirming `GET`.
-    FenceConfirm,
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Dial => "dial",
-            Self::Hello => "HELLO",
-            Self::Auth => "AUTH",
-            Self::Select => "SELECT",
-            Self::SetName => "CLIENT SETNAME",
-            Self::SetInfo => "CLIENT SETINFO",
-            Self::Policy => "CONFIG GET maxmemory-policy",
-            Self::Role => "ROLE",
-            Self::FenceRead => "fence GET",
-            Self::FenceClaim => "fence SET NX",
-            Self::FenceConfirm => "fence confirming GET",
-        })
-    }
 }

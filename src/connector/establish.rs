@@ -5,9 +5,11 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Config,
     boot::{Failure, Fenced, boot},
+    cause::Cause,
     dialect::{Auth, Dialect},
     dialer::Dialer,
-    error::{Cause, Error, Step},
+    error::Error,
+    step::Step,
     sync::Socket,
     transport::Transport,
 };

@@ -9,11 +9,8 @@
 use bytes::{Bytes, BytesMut};
 
 use super::{
-    error::{Cause, Error, Found, Step},
-    passage::Passage,
-    version_get::VERSION_GET,
-    violation::Violation,
-    wire::Wire,
+    cause::Cause, error::Error, found::Found, passage::Passage, step::Step,
+    version_get::VERSION_GET, violation::Violation, wire::Wire,
 };
 use crate::{
     keyspace::VERSION_KEY,

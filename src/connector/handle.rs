@@ -11,12 +11,13 @@ use tokio::{
 
 use super::{
     Config, Error, Event, Events, Pipeline, Policy, Stats, Traits, Transaction,
+    cause::Cause,
     dialer::Dialer,
-    error::{Cause, Step},
     event::Announcer,
     family::Family,
     lifecycle::{self, Life},
     link::{Outbox, Outcome, Shared},
+    step::Step,
 };
 use crate::resp::{Command, Reply};
 

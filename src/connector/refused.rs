@@ -2,7 +2,7 @@
 //!
 //! By its code alone, the first word compared as a token: never by the English behind it.
 
-use super::error::{Cause, Error, Found, Step};
+use super::{cause::Cause, error::Error, found::Found, step::Step};
 use crate::resp::ServerError;
 
 /// Codes that time heals.

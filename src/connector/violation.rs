@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::error::Step;
+use super::step::Step;
 use crate::resp::{ProtocolError, Reply};
 
 /// What a peer did that no server does, so that its replies can no longer be trusted.

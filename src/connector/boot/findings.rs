@@ -1,6 +1,6 @@
 //! What the connect sequence learned about the server.
 
-use super::super::error::Step;
+use super::super::step::Step;
 use crate::resp::{Protocol, Reply, ReplyRef, ServerError, Value};
 
 /// What boot found out on the way.

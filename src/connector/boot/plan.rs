@@ -6,7 +6,7 @@
 use super::super::{
     Config,
     dialect::{Auth, Dialect},
-    error::Step,
+    step::Step,
 };
 use crate::{keyspace::VERSION_KEY, resp::Command};
 

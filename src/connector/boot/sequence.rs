@@ -7,10 +7,12 @@ use bytes::BytesMut;
 use super::{
     super::{
         Config,
+        cause::Cause,
         dialect::Dialect,
-        error::{Cause, Error, Step},
+        error::Error,
         fence::{self, Fence},
         passage::Passage,
+        step::Step,
         violation::Violation,
     },
     findings::{self, Findings, Role},

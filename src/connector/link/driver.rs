@@ -23,14 +23,8 @@ use super::{
 };
 use crate::{
     connector::{
-        Config, Error, Event, Policy,
-        boot::Fenced,
-        error::{Cause, Step},
-        event::Announcer,
-        pubsub::Notice,
-        stats::count,
-        transport::Transport,
-        violation::Violation,
+        Config, Error, Event, Policy, boot::Fenced, cause::Cause, event::Announcer, pubsub::Notice,
+        stats::count, step::Step, transport::Transport, violation::Violation,
     },
     resp::{Decoder, Reply, ServerError},
 };
