@@ -362,6 +362,74 @@ async fn close_waits_no_longer_than_its_bound() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn close_while_the_server_is_away_waits_for_nothing_and_lets_nothing_in() {
+    let server = MemoryStore::new();
+    let waits = Policy { when_away: WhenAway::WaitAtMost(seconds(60)), ..policy() };
+    let connector = connect(&server, waits).await.unwrap();
+    let mut events = connector.events();
+    server.away(true);
+    server.cut();
+    event(&mut events, |event| matches!(event, Event::Disconnected(_)).then_some(())).await;
+    let waiting = tokio::spawn({
+        let connector = connector.clone();
+        async move { connector.command(echo("waits")).await }
+    });
+    tokio::task::yield_now().await;
+    server.away(false);
+    let ((), took) = timed(connector.close()).await;
+    assert!(took.is_zero(), "{took:?}");
+    assert!(matches!(waiting.await.unwrap(), Err(Error::Closed)));
+    assert!(matches!(connector.command(echo("later")).await, Err(Error::Closed)));
+    assert!(server.callers_log().is_empty(), "{:?}", server.callers_log());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_room_is_told_when_the_connection_is_lost_and_may_wait_on_if_the_policy_says()
+{
+    for (when_away, is_told) in [(WhenAway::Fail, true), (WhenAway::WaitAtMost(seconds(3)), false)]
+    {
+        let server = MemoryStore::new();
+        let policy = Policy { max_pending: 1, when_full: WhenFull::Wait, when_away, ..policy() };
+        let connector = connect(&server, policy).await.unwrap();
+        server.silent(true);
+        server.answer("ECHO", "CLOSE");
+        let call = |word: &'static str| {
+            let connector = connector.clone();
+            tokio::spawn(async move { timed(connector.command(echo(word))).await })
+        };
+        let (first, second) = (call("first"), call("second"));
+        tokio::task::yield_now().await;
+        server.answer_as_usual("ECHO");
+        server.silent(false);
+        let (first, _) = first.await.unwrap();
+        assert!(matches!(first, Err(Error::Disconnected { maybe_executed: true })), "{first:?}");
+        let (second, took) = second.await.unwrap();
+        if is_told {
+            let not_sent = matches!(second, Err(Error::Disconnected { maybe_executed: false }));
+            assert!(not_sent && took.is_zero(), "{second:?} {took:?}");
+        } else {
+            assert_eq!(second.unwrap().to::<String>().unwrap(), "second");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_refused_by_a_replica_leaves_it_only_where_a_primary_is_wanted() {
+    for (from_replica, dials) in [(false, 2), (true, 1)] {
+        let server = MemoryStore::new();
+        server.answer("SADD", "-READONLY You can't write against a read only replica.\r\n");
+        let config = Config::tcp("memory", 1).policy(policy()).read_from_replica(from_replica);
+        let connector = Connector::over(server.dialer(), config).await.unwrap();
+        let refused = connector.command(Command::new("SADD").arg("s").arg("x")).await.unwrap_err();
+        assert!(matches!(&refused, Error::Server(words) if words.code() == "READONLY"));
+        assert!(!refused.maybe_executed());
+        sleep(seconds(1)).await;
+        echoes(&connector, "on").await;
+        assert_eq!(server.dials(), dials);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_last_handle_ends_everything_in_every_state() {
     let server = MemoryStore::new();
     let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();

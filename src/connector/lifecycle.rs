@@ -110,7 +110,9 @@ impl Life {
         let mut driver = Driver::new(Arc::clone(shared), events.clone(), config, socket);
         let end = (&mut driver).await;
         shared.count(|stats| match end {
-            End::Violation(_) => Some(&mut stats.protocol_errors),
+            End::Violation(_) | End::Fence(Error::Protocol { .. }) => {
+                Some(&mut stats.protocol_errors)
+            }
             End::Silent => Some(&mut stats.silences),
             _ => None,
         });

@@ -41,8 +41,10 @@ pub(super) struct Core {
     gathered: VecDeque<Entry>,
     /// Replies that `in_flight` and `gathered` still wait for.
     pending: usize,
-    /// Bytes that the driver has taken from `out` since the socket was opened.
+    /// Bytes that the driver has taken from `out` since the socket was opened …
     taken: u64,
+    /// … and those of them that the socket took: `written ≤ taken`. The driver says so once a turn.
+    written: u64,
     clock: Clock,
     driver: Parking,
     bounds: Bounds,
@@ -82,6 +84,16 @@ pub(super) enum Refusal {
     Away,
     Full,
     Stopped(Error),
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Away => Self::Disconnected { maybe_executed: false },
+            Refusal::Full => Self::Overloaded,
+            Refusal::Stopped(error) => error,
+        }
+    }
 }
 
 /// A command, or a batch of them, on its way.
@@ -127,6 +139,7 @@ impl Core {
             gathered: VecDeque::new(),
             pending: 0,
             taken: 0,
+            written: 0,
             clock: Clock::default(),
             driver: Parking::default(),
             bounds,
@@ -163,7 +176,7 @@ impl Core {
         let pending = self.pending.saturating_add(replies as usize);
         // A batch larger than the bound is let in alone, not refused for ever.
         let full = pending > self.bounds.commands && self.pending > 0;
-        if full || self.out.len() >= self.bounds.bytes {
+        if full || self.unwritten() >= self.bounds.bytes {
             self.wants_room = true;
             return Err(Refusal::Full);
         }
@@ -233,10 +246,18 @@ impl Core {
     /// No new command from here on; those queued are still answered. A caller that comes now is
     /// told `error`, or that there is no connection.
     pub(super) fn drain(&mut self, error: Option<Error>) -> Option<Waker> {
-        if matches!(self.phase, Phase::Serving | Phase::Draining(None)) {
-            self.phase = Phase::Draining(error);
+        match (&self.phase, error) {
+            (Phase::Serving | Phase::Draining(None), error) => self.phase = Phase::Draining(error),
+            // Without a socket nothing is in flight: there is nothing to wait for.
+            (Phase::Away, Some(error)) => self.phase = Phase::Stopped(error),
+            _ => {}
         }
         self.driver.unpark()
+    }
+
+    /// The socket has taken these many bytes of what the driver took.
+    pub(super) fn wrote(&mut self, written: u64) {
+        self.written = written;
     }
 
     /// Whether something waits to be taken.
@@ -277,9 +298,9 @@ impl Core {
     }
 
     /// Gives one reply to the command that it answers. `Err` gives back a reply that answers
-    /// nothing: the stream is not what we think it is.
+    /// nothing, not even a command of which a byte has left: the stream is not what we think it is.
     pub(super) fn deliver(&mut self, reply: Reply) -> Result<Delivered, Reply> {
-        let Some(front) = self.in_flight.front_mut() else { return Err(reply) };
+        let Some(front) = self.oldest() else { return Err(reply) };
         let replies = match (front.confirms, reply.is_error()) {
             (false, _) => 1,
             (true, true) => front.replies,
@@ -297,7 +318,7 @@ impl Core {
 
     /// A push came that confirms a subscription or its end. None: nobody waits for it here.
     pub(super) fn confirm(&mut self) -> Option<Delivered> {
-        self.in_flight.front().filter(|front| front.confirms)?;
+        self.oldest().filter(|front| front.confirms)?;
         let (owner, last) = self.advance(1)?;
         Some(match owner {
             Owner::AskedAgain if last => Delivered::AskedAgain(None),
@@ -306,6 +327,11 @@ impl Core {
             }
             _ => Delivered::Caller(None),
         })
+    }
+
+    /// The command that the next reply answers: the oldest, once a byte of it has left.
+    fn oldest(&self) -> Option<&Entry> {
+        self.in_flight.front().filter(|entry| entry.start < self.written)
     }
 
     /// Takes `replies` off what the oldest command waits for. Answers its owner, and whether these
@@ -356,10 +382,12 @@ impl Core {
         }
         self.out.clear();
         self.clock.reset();
-        (self.pending, self.taken) = (0, 0);
-        if !matches!(self.phase, Phase::Stopped(_)) {
-            self.phase = Phase::Away;
-        }
+        (self.pending, self.taken, self.written) = (0, 0, 0);
+        // Whoever drained the link was promised that nothing new is taken, on any socket.
+        self.phase = match self.stops() {
+            Some(error) => Phase::Stopped(error),
+            None => Phase::Away,
+        };
     }
 
     /// No command is taken any more, for good.
@@ -404,7 +432,7 @@ impl Core {
     pub(super) fn takes_waiters(&mut self) -> bool {
         let free = |used: usize, bound: usize| used <= bound.saturating_sub(bound.div_ceil(4));
         let roomy =
-            free(self.pending, self.bounds.commands) && free(self.out.len(), self.bounds.bytes);
+            free(self.pending, self.bounds.commands) && free(self.unwritten(), self.bounds.bytes);
         roomy && std::mem::take(&mut self.wants_room)
     }
 
@@ -421,6 +449,12 @@ impl Core {
     /// The driver sleeps; `waker` wakes it when a caller comes.
     pub(super) fn park(&mut self, waker: &Waker) {
         self.driver.0 = Some(waker.clone());
+    }
+
+    /// Bytes encoded that the socket has not taken.
+    fn unwritten(&self) -> usize {
+        let leaving = usize::try_from(self.taken.saturating_sub(self.written));
+        self.out.len().saturating_add(leaving.unwrap_or(usize::MAX))
     }
 
     fn waiting(&self) -> usize {
@@ -509,6 +543,7 @@ mod tests {
         let slots: Vec<_> = (10..15).map(|n| submit(&mut core, n..n + 1).unwrap()).collect();
         let mut wave = Outbox::default();
         core.take(&mut wave);
+        core.wrote(7);
         let late = submit(&mut core, 15..16).unwrap();
         core.deliver(integer(10)).unwrap();
         // "10;11;12;13;14;": seven bytes left, the third command in part, the fourth not at all.
@@ -533,6 +568,7 @@ mod tests {
         let batch = submit(&mut core, 0..3).unwrap();
         let next = submit(&mut core, 3..4).unwrap();
         core.take(&mut Outbox::default());
+        core.wrote(8);
         for n in 0..4 {
             core.deliver(integer(n)).unwrap();
         }
@@ -548,6 +584,43 @@ mod tests {
         let mut core = core();
         submit(&mut core, 0..1).unwrap();
         assert!(core.deliver(integer(0)).is_err(), "gathered is not sent");
+        core.take(&mut Outbox::default());
+        assert!(core.deliver(integer(0)).is_err(), "not a byte of it has left");
+        core.wrote(1);
+        assert!(core.deliver(integer(0)).is_ok());
+    }
+
+    #[test]
+    fn who_drains_the_link_is_never_overtaken_by_a_loss() {
+        let mut core = core();
+        core.drain(Some(Error::Closed));
+        core.lose(0, &lost(), &mut Vec::new());
+        core.open(Protocol::Resp3);
+        assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Stopped(Error::Closed))));
+
+        let mut away = Core::new(Bounds { commands: 9, bytes: 9 });
+        away.drain(Some(Error::Closed));
+        assert!(matches!(away.phase(), Phase::Stopped(Error::Closed)), "nothing to wait for");
+
+        let mut demoted = self::core();
+        demoted.drain(None);
+        demoted.lose(0, &lost(), &mut Vec::new());
+        demoted.open(Protocol::Resp3);
+        assert!(submit(&mut demoted, 0..1).is_ok());
+    }
+
+    #[test]
+    fn bytes_count_until_the_socket_has_taken_them() {
+        let mut core = Core::new(Bounds { commands: 100, bytes: 100 });
+        core.open(Protocol::Resp3);
+        core.submit(Answer::Replies(1), |out| out.bytes().extend_from_slice(&[0; 100])).unwrap();
+        core.take(&mut Outbox::default());
+        assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Full)), "they are being written");
+        core.wrote(20);
+        assert!(!core.takes_waiters());
+        core.wrote(30);
+        assert!(core.takes_waiters());
+        assert!(submit(&mut core, 0..1).is_ok());
     }
 
     #[test]
@@ -557,6 +630,7 @@ mod tests {
         assert!(submit(&mut core, 0..9).is_ok());
         assert!(matches!(submit(&mut core, 0..1), Err(Refusal::Full)));
         core.take(&mut Outbox::default());
+        core.wrote(18);
         (0..9).for_each(|n| drop(core.deliver(integer(n)).unwrap()));
         assert!(core.takes_waiters() && !core.takes_waiters());
         core.submit(Answer::Replies(1), |out| out.bytes().extend_from_slice(&[0; 200])).unwrap();
@@ -572,12 +646,14 @@ mod tests {
         let late = submit(&mut core, 3..4).unwrap();
         core.probe(1, b"fence;", &mut wave);
         assert_eq!(wave.plain(), Some(&b"1;fence;"[..]));
+        core.wrote(8);
         core.deliver(integer(1)).unwrap();
         assert!(
             matches!(core.deliver(integer(2)), Ok(Delivered::Fence(reply)) if number(&reply) == 2)
         );
         wave.clear();
         core.take(&mut wave);
+        core.wrote(10);
         core.deliver(integer(3)).unwrap();
         for (slot, n) in [(early, 1), (late, 3)] {
             assert!(matches!(outcome(&mut core, slot), Some(Outcome::One(r)) if number(&r) == n));
@@ -642,6 +718,7 @@ mod tests {
                         written += n as u64;
                     }
                     16..=19 => {
+                        core.wrote(written);
                         if let Some((number, reply)) = peer.reply() {
                             let delivered = core.deliver(reply).unwrap();
                             assert_eq!(number.is_none(), matches!(delivered, Delivered::Fence(_)));

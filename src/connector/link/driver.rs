@@ -35,6 +35,8 @@ pub(in crate::connector) struct Driver {
     shared: Arc<Shared>,
     events: Announcer,
     policy: Policy,
+    /// Whether a server that turns out to be a replica is left.
+    needs_primary: bool,
     socket: Transport,
     decoder: Decoder,
     /// What is being written; the core gathers the next wave meanwhile.
@@ -113,6 +115,7 @@ impl Driver {
             shared,
             events,
             policy: config.policy.clone(),
+            needs_primary: !config.read_from_replica,
             socket,
             decoder,
             wave: Outbox::default(),
@@ -211,6 +214,7 @@ impl Driver {
         count(&mut core.stats.bytes_in, mem::take(&mut self.bytes_in));
         count(&mut core.stats.bytes_out, mem::take(&mut self.bytes_out));
         count(&mut core.stats.messages_lost, mem::take(&mut self.messages_lost));
+        core.wrote(self.written);
         self.deliver(&mut core, now)?;
         core.stamp(now);
         core.expire(self.policy.response_timeout, now, &mut self.wakers);
@@ -261,7 +265,8 @@ impl Driver {
                 self.told.push(Told::Push(reply));
                 continue;
             }
-            let demoted = reply.as_error().is_some_and(|error| error.code() == "READONLY");
+            let demoted = self.needs_primary
+                && reply.as_error().is_some_and(|error| error.code() == "READONLY");
             match core.deliver(reply) {
                 Ok(Delivered::AskedAgain(refused)) => self.told.push(Told::AskedAgain(refused)),
                 Ok(Delivered::Caller(waker)) => self.wakers.extend(waker),
@@ -385,11 +390,18 @@ impl Driver {
     /// Answers everybody who waited for this socket, which is gone: `unsent` to those whose command
     /// did not leave, and to the others that it may have run.
     pub(in crate::connector) fn bury(self, unsent: Error) {
-        let Self { shared, written, mut wakers, .. } = self;
+        let Self { shared, written, mut wakers, bytes_in, bytes_out, messages_lost, .. } = self;
         let loss = Loss { unsent, sent: Error::Disconnected { maybe_executed: true } };
-        shared.core().lose(written, &loss, &mut wakers);
+        {
+            let mut core = shared.core();
+            count(&mut core.stats.bytes_in, bytes_in);
+            count(&mut core.stats.bytes_out, bytes_out);
+            count(&mut core.stats.messages_lost, messages_lost);
+            core.lose(written, &loss, &mut wakers);
+        }
         shared.router().sever();
         wakers.into_iter().for_each(Waker::wake);
+        shared.ring();
     }
 }
 

@@ -134,30 +134,35 @@ impl Shared {
         answer: Answer,
         encode: impl Fn(&mut Outbox),
     ) -> Result<SlotId, Error> {
-        let (patience, error) = match refusal {
-            Refusal::Stopped(error) => return Err(error),
+        let away = match policy.when_away {
+            WhenAway::Fail => Duration::ZERO,
+            WhenAway::WaitAtMost(patience) => patience,
+        };
+        let patience = match refusal {
+            Refusal::Stopped(_) => Duration::ZERO,
+            Refusal::Away => away,
             Refusal::Full => {
                 count(&mut self.core().stats.overloads, 1);
                 let waits = policy.when_full == WhenFull::Wait;
-                (if waits { policy.response_timeout } else { Duration::ZERO }, Error::Overloaded)
-            }
-            Refusal::Away => {
-                let error = Error::Disconnected { maybe_executed: false };
-                match policy.when_away {
-                    WhenAway::Fail => (Duration::ZERO, error),
-                    WhenAway::WaitAtMost(patience) => (patience, error),
-                }
+                if waits { policy.response_timeout } else { Duration::ZERO }
             }
         };
+        let mut refusal = refusal;
         if patience.is_zero() {
-            return Err(error);
+            return Err(refusal.into());
         }
         let admitted = self.until(|core| match core.submit(answer, &encode) {
             Ok(admitted) => Some(Ok(admitted)),
             Err(Refusal::Stopped(error)) => Some(Err(error)),
-            Err(Refusal::Full | Refusal::Away) => None,
+            // Who waits for room waits for another connection only if the policy says so.
+            Err(Refusal::Away) if away.is_zero() => Some(Err(Refusal::Away.into())),
+            Err(still) => {
+                refusal = still;
+                None
+            }
         });
-        let (slot, driver) = timeout(patience, admitted).await.map_err(|_elapsed| error)??;
+        let admitted = timeout(patience, admitted).await;
+        let (slot, driver) = admitted.map_err(|_elapsed| Error::from(refusal))??;
         wake(driver);
         Ok(slot)
     }
