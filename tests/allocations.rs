@@ -72,7 +72,7 @@ fn a_pipeline_that_is_used_again_allocates_nothing() {
     let fill = |pipeline: &mut Pipeline| {
         pipeline.clear();
         for id in 0..100 {
-            pipeline.push(&Command::new("HGET").arg("jobs").arg(id));
+            pipeline.push(Command::new("HGET").arg("jobs").arg(id));
         }
     };
     fill(&mut pipeline);

@@ -42,8 +42,8 @@ async fn errors_in_a_pipeline_stay_in_their_slots_wherever_they_are() {
             let mut pipeline = Pipeline::new();
             for (at, key) in ["a", "b", "c"].into_iter().enumerate() {
                 match failing >> at & 1 {
-                    0 => pipeline.push(&Command::new("GET").arg(key)),
-                    _ => pipeline.push(&Command::new("LPUSH").arg(key).arg(1)),
+                    0 => pipeline.push(Command::new("GET").arg(key)),
+                    _ => pipeline.push(Command::new("LPUSH").arg(key).arg(1)),
                 }
             }
             let replies = connection.pipeline(&pipeline).await.unwrap();
@@ -73,8 +73,8 @@ async fn large_values_in_both_directions_at_once_do_not_lock() {
         connection.command(&Command::new("SET").arg("v").arg(&value)).await.unwrap();
         let mut pipeline = Pipeline::new();
         for _ in 0..4 {
-            pipeline.push(&Command::new("GET").arg("v"));
-            pipeline.push(&Command::new("SET").arg("w").arg(&value));
+            pipeline.push(Command::new("GET").arg("v"));
+            pipeline.push(Command::new("SET").arg("w").arg(&value));
         }
         let replies = connection.pipeline(&pipeline).await.unwrap();
         for replies in replies.chunks(2) {
@@ -140,8 +140,8 @@ async fn commands_that_lead_past_the_fence_or_unpair_replies_are_refused_before_
         assert!(!error.maybe_executed());
 
         let mixed = Pipeline::new()
-            .command(&Command::new("BLPOP").arg("q").arg(0))
-            .command(&Command::new("MULTI"))
+            .command(Command::new("BLPOP").arg("q").arg(0))
+            .command(Command::new("MULTI"))
             .command(&command);
         let error = connection.pipeline(&mixed).await.unwrap_err();
         assert!(matches!(error, Error::Refused(_)), "{line}: {error:?}");
@@ -157,9 +157,9 @@ async fn an_owner_may_block_and_may_open_a_transaction() {
         let mut connection = connect(&server).await;
         connection.command(&Command::new("WATCH").arg("k")).await.unwrap();
         let transaction = Pipeline::new()
-            .command(&Command::new("MULTI"))
-            .command(&Command::new("INCR").arg("k"))
-            .command(&Command::new("EXEC"));
+            .command(Command::new("MULTI"))
+            .command(Command::new("INCR").arg("k"))
+            .command(Command::new("EXEC"));
         let replies = connection.pipeline(&transaction).await.unwrap();
         assert_eq!(replies[2].to::<Vec<i64>>().unwrap(), [1]);
 

@@ -486,7 +486,7 @@ async fn a_malformed_reply_ends_the_connection_after_the_replies_before_it() {
     let mut events = connector.events();
     server.answer("BAD", "?\r\n");
     let pipeline =
-        Pipeline::new().command(&echo("a")).command(&Command::new("BAD")).command(&echo("b"));
+        Pipeline::new().command(echo("a")).command(Command::new("BAD")).command(echo("b"));
     let alone = tokio::spawn({
         let connector = connector.clone();
         async move { connector.command(echo("before")).await }

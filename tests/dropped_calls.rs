@@ -71,7 +71,7 @@ async fn a_pipeline_dropped_between_its_replies_closes_the_socket() {
         let gets = ["k1", "k2", "k3"];
         let mut pipeline = Pipeline::new();
         for key in gets {
-            pipeline.push(&Command::new("GET").arg(key));
+            pipeline.push(Command::new("GET").arg(key));
         }
         let mut call = pin!(connection.pipeline(&pipeline));
         assert!(poll_once(call.as_mut()).is_pending());

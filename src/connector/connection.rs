@@ -1,6 +1,7 @@
 //! One fenced connection for one owner.
 
 use std::{
+    borrow::Borrow,
     fmt,
     future::{Future, poll_fn},
     task::{Poll, ready},
@@ -13,7 +14,7 @@ use tokio::{
 };
 
 use super::{
-    Config, Pipeline,
+    Config, Pipeline, Replies,
     boot::{Fenced, Findings},
     command_table::Traits,
     dialer::Dialer,
@@ -80,7 +81,7 @@ use crate::resp::{Command, Protocol, Reply, ServerError};
 /// // `stream` leads to a server; `Connection::connect(&config)` would dial one.
 /// let mut connection = Connection::over(stream, &Config::tcp("localhost", 6379)).await?;
 /// assert_eq!(connection.passage(), Passage::Verified);
-/// let reply = connection.command(&Command::new("INCR").arg("jobs")).await?;
+/// let reply = connection.command(Command::new("INCR").arg("jobs")).await?;
 /// assert_eq!(reply.to::<i64>()?, 1);
 /// # Ok(()) }
 /// ```
@@ -138,7 +139,7 @@ impl Connection {
         }
     }
 
-    /// Sends one command and answers its reply.
+    /// Sends one command, lent or given, and answers its reply.
     ///
     /// Waits for as long as the server takes, unless the config has a
     /// [response timeout](Config::response_timeout).
@@ -149,7 +150,8 @@ impl Connection {
     /// for a command that it cannot take: nothing was sent. [`Error::Disconnected`],
     /// [`Error::Timeout`] and [`Error::Protocol`] close it, and tell whether the command may have
     /// run. For a dropped future see [Cancel safety](Self#cancel-safety).
-    pub async fn command(&mut self, command: &Command<'_>) -> Result<Reply, Error> {
+    pub async fn command<'a>(&mut self, command: impl Borrow<Command<'a>>) -> Result<Reply, Error> {
+        let command = command.borrow();
         if let Some(refusal) = Traits::of(command).refusal_alone() {
             return Err(refusal.into());
         }
@@ -171,19 +173,19 @@ impl Connection {
     ///
     /// As [`command`](Self::command) but for [`Error::Server`]; what is told about one command
     /// there holds for any of them here.
-    pub async fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Vec<Reply>, Error> {
+    pub async fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Replies, Error> {
         if let Some(refusal) = pipeline.refusal_alone() {
             return Err(refusal.into());
         }
         if pipeline.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Replies::default());
         }
         let Live { sock, inbox } = self.take()?;
         let mut sent = false;
         let done = within(self.response_timeout, sync_all(sock, pipeline, inbox, &mut sent)).await;
         let (sock, replies, inbox) = done.map_err(|lost| self.lost(lost, sent))?;
         self.live = Some(Live { sock, inbox });
-        Ok(replies)
+        Ok(replies.into())
     }
 
     /// The next push, once it is there: a message that answers no command, such as an

@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    Config, Error, Event, Events, Pipeline, Policy, Stats, Traits, Transaction,
+    Config, Error, Event, Events, Pipeline, Policy, Replies, Stats, Traits, Transaction,
     cause::Cause,
     dialer::Dialer,
     event::Announcer,
@@ -170,11 +170,11 @@ impl Connector {
     ///
     /// An empty pipeline answers no replies and sends nothing. Fails as [`command`](Self::command)
     /// does, as a whole; then [`Error::maybe_executed`] speaks of any command in it.
-    pub async fn pipeline(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, Error> {
+    pub async fn pipeline(&self, pipeline: &Pipeline) -> Result<Replies, Error> {
         if let Some(refusal) = pipeline.refusal() {
             return Err(refusal.into());
         }
-        self.batch(pipeline.len(), |out| pipeline.encode_to(out)).await
+        Ok(self.batch(pipeline.len(), |out| pipeline.encode_to(out)).await?.into())
     }
 
     /// Runs the commands between MULTI and EXEC: all of them, with nobody's in between, or none.

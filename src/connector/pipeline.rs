@@ -1,6 +1,6 @@
 //! Commands that go out together and are answered in order.
 
-use std::fmt;
+use std::{borrow::Borrow, fmt};
 
 use bytes::{Bytes, BytesMut};
 
@@ -16,13 +16,13 @@ use crate::resp::{Command, Sink};
 /// use echo_wire::{connector::Pipeline, resp::Command};
 ///
 /// let mut pipeline = Pipeline::new()
-///     .command(&Command::new("SET").arg("a").arg(1))
-///     .command(&Command::new("GET").arg("a"));
+///     .command(Command::new("SET").arg("a").arg(1))
+///     .command(Command::new("GET").arg("a"));
 /// assert_eq!(pipeline.len(), 2);
 ///
 /// pipeline.clear();
 /// for id in 0..1000 {
-///     pipeline.push(&Command::new("HGET").arg("jobs").arg(id));
+///     pipeline.push(Command::new("HGET").arg("jobs").arg(id));
 /// }
 /// assert_eq!(pipeline.len(), 1000);
 /// ```
@@ -50,15 +50,19 @@ impl Pipeline {
         Self { text: BytesMut::with_capacity(bytes), ..Self::default() }
     }
 
-    /// Adds a command and gives the pipeline back, to be chained.
+    /// Adds a command, lent or given, and gives the pipeline back, to be chained.
     #[must_use = "the pipeline is taken and given back"]
-    pub fn command(mut self, command: &Command<'_>) -> Self {
+    pub fn command<'a>(mut self, command: impl Borrow<Command<'a>>) -> Self {
         self.push(command);
         self
     }
 
-    /// Adds a command in place.
-    pub fn push(&mut self, command: &Command<'_>) {
+    /// Adds a command, lent or given, in place.
+    pub fn push<'a>(&mut self, command: impl Borrow<Command<'a>>) {
+        self.add(command.borrow());
+    }
+
+    fn add(&mut self, command: &Command<'_>) {
         let traits = Traits::of(command);
         self.writes |= !traits.is_read_only();
         if let Some(refusal) = traits.refusal() {
@@ -97,8 +101,8 @@ impl Pipeline {
     /// use echo_wire::{connector::Pipeline, resp::Command};
     ///
     /// let pipeline = Pipeline::new()
-    ///     .command(&Command::new("GET").arg("a"))
-    ///     .command(&Command::new("blpop").arg("queue").arg(0));
+    ///     .command(Command::new("GET").arg("a"))
+    ///     .command(Command::new("blpop").arg("queue").arg(0));
     /// let refusal = pipeline.refusal().expect("it blocks");
     /// assert_eq!(refusal.command(), "BLPOP");
     /// ```
@@ -192,26 +196,26 @@ mod tests {
         assert_eq!(encoded(&pipeline), one_by_one);
         assert_eq!(encoded(&pipeline.clone()), one_by_one, "it can be sent again");
 
-        let mut into_another = Pipeline::new().command(&Command::new("PING"));
+        let mut into_another = Pipeline::new().command(Command::new("PING"));
         pipeline.encode_to(&mut into_another);
         assert_eq!(encoded(&into_another)[14..], one_by_one);
     }
 
     #[test]
     fn the_first_command_that_cannot_be_shared_is_remembered() {
-        let mut pipeline = Pipeline::new().command(&Command::new("GET").arg("a"));
+        let mut pipeline = Pipeline::new().command(Command::new("GET").arg("a"));
         assert_eq!(pipeline.refusal(), None);
-        pipeline.push(&Command::new("client").arg("reply").arg("off"));
-        pipeline.push(&Command::new("BLPOP").arg("q").arg(0));
+        pipeline.push(Command::new("client").arg("reply").arg("off"));
+        pipeline.push(Command::new("BLPOP").arg("q").arg(0));
         let refusal = pipeline.refusal().unwrap();
         assert_eq!((refusal.command(), refusal.reason()), ("CLIENT REPLY", Reason::Replies));
     }
 
     #[test]
     fn one_command_that_may_write_makes_it_no_longer_read_only() {
-        let reads = Pipeline::new().command(&Command::new("GET").arg("a"));
+        let reads = Pipeline::new().command(Command::new("GET").arg("a"));
         assert!(reads.is_read_only());
-        assert!(!reads.command(&Command::new("DEL").arg("a")).is_read_only());
+        assert!(!reads.command(Command::new("DEL").arg("a")).is_read_only());
     }
 
     #[test]
@@ -219,10 +223,10 @@ mod tests {
         let large = Bytes::from(vec![b'l'; 20_000]);
         let mut pipeline = Pipeline::new();
         for id in 0..100 {
-            pipeline.push(&Command::new("SET").arg(id).arg("x"));
+            pipeline.push(Command::new("SET").arg(id).arg("x"));
         }
-        pipeline.push(&Command::new("SET").arg("a").arg(&large));
-        pipeline.push(&Command::new("MULTI"));
+        pipeline.push(Command::new("SET").arg("a").arg(&large));
+        pipeline.push(Command::new("MULTI"));
         let kept = pipeline.text.capacity();
 
         pipeline.clear();

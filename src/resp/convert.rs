@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{ConvertError, Reply, ReplyRef, Value, double};
+use super::{ConvertError, Reply, ReplyRef, ServerError, Value, double};
 
 /// A type that a reply can be read as.
 ///
@@ -16,11 +16,12 @@ use super::{ConvertError, Reply, ReplyRef, Value, double};
 /// | `Vec<T>`, `HashSet<T>`, `BTreeSet<T>` | an array, a set, a push |
 /// | tuples up to eight | an array, set or push of exactly so many elements |
 /// | `HashMap<K, V>`, `BTreeMap<K, V>`, `Vec<(K, V)>` | a map; an array of keys and values in turn (RESP2's map), or of pairs |
+/// | `Result<T, ServerError>` | an error as `Err`, anything else as `T` |
 /// | [`Reply`] | anything but an error, as an owned copy |
 /// | `()` | anything but an error |
 ///
-/// A null is read by `Option`, `()` and `Reply` only. An error reply is never read: it comes back
-/// as [`ConvertError::server_error`].
+/// A null is read by `Option`, `()` and `Reply` only. An error reply is read by `Result` only:
+/// otherwise it comes back as [`ConvertError::server_error`].
 ///
 /// ```
 /// use echo_wire::resp::{ConvertError, Decoder, FromReply, Limits, ReplyRef};
@@ -149,6 +150,15 @@ impl FromReply for Bytes {
 impl<T: FromReply> FromReply for Option<T> {
     fn from_reply(reply: ReplyRef<'_>) -> Result<Self, ConvertError> {
         if reply.is_null() { Ok(None) } else { T::from_reply(reply).map(Some) }
+    }
+}
+
+impl<T: FromReply> FromReply for Result<T, ServerError> {
+    fn from_reply(reply: ReplyRef<'_>) -> Result<Self, ConvertError> {
+        match reply.as_error() {
+            Some(error) => Ok(Err(error)),
+            None => T::from_reply(reply).map(Ok),
+        }
     }
 }
 

@@ -48,6 +48,12 @@ impl ConvertError {
         Self { inner: Box::new(Mismatch { wanted, came, server, path: Vec::new() }) }
     }
 
+    /// So many replies came where another number was wanted.
+    pub(crate) fn count(wanted: &'static str, came: usize) -> Self {
+        let came = if came == 1 { "one reply".to_owned() } else { format!("{came} replies") };
+        Self { inner: Box::new(Mismatch { wanted, came, server: None, path: Vec::new() }) }
+    }
+
     /// The same error, found inside the element at `index` of an aggregate.
     #[must_use]
     pub fn inside(mut self, index: usize) -> Self {
