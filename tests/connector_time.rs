@@ -346,6 +346,26 @@ async fn close_answers_what_is_in_flight_and_turns_the_rest_away() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn close_while_the_server_is_away_is_at_once() {
+    let server = MemoryStore::new();
+    let waits = Policy { when_away: WhenAway::WaitAtMost(seconds(3600)), ..policy() };
+    let connector = connect(&server, waits).await.unwrap();
+    server.away(true);
+    server.cut();
+    let waiting = tokio::spawn({
+        let connector = connector.clone();
+        async move {
+            sleep(seconds(1)).await;
+            connector.command(echo("x")).await
+        }
+    });
+    sleep(seconds(2)).await;
+    let ((), took) = timed(connector.close()).await;
+    assert!(took.is_zero());
+    assert!(matches!(waiting.await.unwrap(), Err(Error::Closed)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn close_waits_no_longer_than_its_bound() {
     let server = MemoryStore::new();
     let connector = connect(&server, policy()).await.unwrap();

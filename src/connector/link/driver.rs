@@ -44,7 +44,7 @@ pub(in crate::connector) struct Driver {
     /// Bytes that the socket took.
     written: u64,
     needs_flush: bool,
-    /// Whether this wave was given its turn of the run queue to gather in.
+    /// Whether one turn of the run queue has passed, in which a wave could gather.
     lingered: bool,
     /// Decoded and not handed out yet.
     replies: Vec<Reply>,
@@ -95,6 +95,7 @@ impl Future for Driver {
                 Err(end) => return Poll::Ready(end),
             }
         }
+        this.lingered = true;
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -239,10 +240,9 @@ impl Driver {
         if self.pulse.holds_back() || !self.wave.is_empty() || !core.has_gathered() {
             return Ok(Took::Nothing);
         }
-        if !mem::replace(&mut self.lingered, true) {
+        if !mem::take(&mut self.lingered) {
             return Ok(Took::Lingers);
         }
-        self.lingered = false;
         core.take(&mut self.wave);
         Ok(Took::Wave)
     }

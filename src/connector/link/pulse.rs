@@ -32,6 +32,9 @@ pub(super) struct Pulse {
     doubt: bool,
 }
 
+/// A shorter interval would only fill the wire.
+const SHORTEST: Duration = Duration::from_millis(10);
+
 /// What an answer to the check means.
 #[derive(Debug)]
 pub(super) enum Beat {
@@ -49,6 +52,7 @@ pub(super) enum Beat {
 
 impl Pulse {
     pub(super) fn new(wire: Wire, claims: Claims, every: Duration, now: Instant) -> Self {
+        let every = every.max(SHORTEST);
         let due = now.checked_add(every);
         Self { wire, claims, every, due, check: None, doubt: false }
     }
