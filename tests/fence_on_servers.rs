@@ -10,7 +10,10 @@
 
 mod support;
 
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::SeqCst},
+};
 
 use echo_wire::{
     connector::{Cause, Config, Connection, Error, Found, Passage, Step, WIRE_VERSION},
@@ -200,6 +203,20 @@ fn no_memory_at_the_claim_is_not_ready_unless_a_peer_has_claimed() {
         });
         assert_eq!(connection.await.unwrap().passage(), Passage::Verified);
         server.cli(&["CONFIG", "SET", "maxmemory", "0"]);
+    });
+}
+
+#[test]
+fn too_few_replicas_for_the_claim_is_not_ready() {
+    each_door(async |server, config| {
+        server.cli(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+        let error = refused(Connection::connect(&config).await);
+        let Error::NotReady { step: Step::FenceClaim, cause: Cause::Reply(reply) } = &error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(reply.code(), "NOREPLICAS");
+        server.cli(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+        assert_eq!(Connection::connect(&config).await.unwrap().passage(), Passage::Claimed);
     });
 }
 
@@ -588,4 +605,41 @@ fn sixteen_connectors_of_two_wires_race_and_none_is_mixed() {
         }
         assert_eq!(claimed, 1);
     });
+}
+
+#[test]
+fn with_somebody_deleting_the_key_all_the_time_every_connect_comes_to_an_end() {
+    for flavor in flavors() {
+        let server = flavor.server().start();
+        let (mut deleter, is_over) = (server.raw(), Arc::new(AtomicBool::new(false)));
+        let over = Arc::clone(&is_over);
+        let deletes = std::thread::spawn(move || {
+            while !over.load(SeqCst) {
+                deleter.text(&["DEL", VERSION_KEY]);
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let ends = runtime.block_on(async {
+            let mut race = tokio::task::JoinSet::new();
+            for at in 0..100 {
+                let wire = if at % 2 == 0 { "acme:1" } else { "bolt:2" };
+                let config = Config::from_url(&server.url()).unwrap().wire(wire).unwrap();
+                race.spawn(async move { (wire, Connection::connect(&config).await) });
+            }
+            race.join_all().await
+        });
+        is_over.store(true, SeqCst);
+        deletes.join().unwrap();
+        for (wire, end) in ends {
+            match end {
+                Ok(_) | Err(Error::VersionFence { got: Found::Absent }) => {}
+                Err(Error::VersionFence { got: Found::Value(got) }) => assert_ne!(got, wire),
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
 }

@@ -31,7 +31,7 @@ use crate::resp::Protocol;
 #[derive(Debug)]
 pub(super) struct Fenced<S> {
     sock: S,
-    inbox: Inbox,
+    inbox: Box<Inbox>,
     passage: Passage,
     findings: Findings,
 }
@@ -48,7 +48,7 @@ impl<S> Fenced<S> {
     }
 
     /// The socket, what was read from it, and what boot learned.
-    pub(super) fn into_parts(self) -> (S, Inbox, Findings) {
+    pub(super) fn into_parts(self) -> (S, Box<Inbox>, Findings) {
         (self.sock, self.inbox, self.findings)
     }
 }

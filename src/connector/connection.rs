@@ -97,7 +97,7 @@ pub struct Connection {
 
 struct Live {
     sock: Transport,
-    inbox: Inbox,
+    inbox: Box<Inbox>,
 }
 
 impl Connection {

@@ -8,7 +8,8 @@ use super::{pushes::Pushes, violation::Violation};
 use crate::resp::{Decoder, Limits, Reply, ServerError};
 
 /// The reading side's memory of one socket. It goes with the socket from `sync` to `sync`, so that
-/// no byte that came early is lost and none is taken for an answer to something sent later.
+/// no byte that came early is lost and none is taken for an answer to something sent later. It is
+/// boxed, because it is handed on so often.
 #[derive(Debug)]
 pub(super) struct Inbox {
     decoder: Decoder,
@@ -30,9 +31,14 @@ pub(super) enum End {
 }
 
 impl Inbox {
-    pub(super) fn new(limits: Limits) -> Self {
-        let decoder = Decoder::new(limits);
-        Self { decoder, pushes: Pushes::default(), stale: false, end: None, out: BytesMut::new() }
+    pub(super) fn new(limits: Limits) -> Box<Self> {
+        Box::new(Self {
+            decoder: Decoder::new(limits),
+            pushes: Pushes::default(),
+            stale: false,
+            end: None,
+            out: BytesMut::new(),
+        })
     }
 
     /// Where a command is encoded before it is sent: empty between calls, kept for its memory.
@@ -52,7 +58,7 @@ impl Inbox {
         self.pushes.lost()
     }
 
-    pub(super) fn into_parts(self) -> (Decoder, Pushes) {
+    pub(super) fn into_parts(self: Box<Self>) -> (Decoder, Pushes) {
         (self.decoder, self.pushes)
     }
 
@@ -72,22 +78,51 @@ impl Inbox {
 
     /// The next reply of those that are owed; pushes before it are kept. `None`: more bytes needed.
     pub(super) fn next(&mut self) -> Result<Option<Reply>, Violation> {
-        while let Some(reply) = self.decoder.next()? {
-            let is_stale = std::mem::take(&mut self.stale);
-            if reply.is_push() {
-                self.pushes.keep(reply);
-            } else if is_stale {
-                return Err(Violation::unasked(&reply));
-            } else {
-                return Ok(Some(reply));
+        let mut reply = Reply::default();
+        Ok(self.next_reply(&mut reply)?.then_some(reply))
+    }
+
+    /// Appends replies of those that are owed, as far as they have come, until `replies` holds
+    /// `owed`. Each is built in its place.
+    pub(super) fn next_into(
+        &mut self,
+        replies: &mut Vec<Reply>,
+        owed: usize,
+    ) -> Result<(), Violation> {
+        while replies.len() < owed {
+            replies.push(Reply::default());
+            let came = match replies.last_mut() {
+                Some(place) => self.next_reply(place)?,
+                None => false,
+            };
+            if !came {
+                replies.pop();
+                break;
             }
         }
-        Ok(None)
+        Ok(())
+    }
+
+    fn next_reply(&mut self, place: &mut Reply) -> Result<bool, Violation> {
+        while self.decoder.next_into(place)? {
+            let is_stale = std::mem::take(&mut self.stale);
+            if place.is_push() {
+                self.pushes.keep(std::mem::take(place));
+            } else if is_stale {
+                return Err(Violation::unasked(place));
+            } else {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Makes sure that nothing here could be taken for the answer to what is sent next. Pushes are
     /// kept. To be called before anything is sent while no reply is owed.
     pub(super) fn settle(&mut self) -> Result<(), End> {
+        if self.decoder.is_idle() {
+            return Ok(());
+        }
         if let Some(reply) = self.next()? {
             return Err(match reply.as_error() {
                 Some(words) => End::Closed(Some(words)),

@@ -42,9 +42,9 @@ pub(super) struct Lost {
 pub(super) async fn sync<S: Socket>(
     sock: S,
     cmd: &Command<'_>,
-    buf: Inbox,
+    buf: Box<Inbox>,
     sent: &mut bool,
-) -> Result<(S, Reply, Inbox), Lost> {
+) -> Result<(S, Reply, Box<Inbox>), Lost> {
     let (sock, mut buf) = settle(sock, buf).await?;
     cmd.encode(buf.out());
     let (sock, buf) = send_out(sock, buf, sent).await;
@@ -55,22 +55,24 @@ pub(super) async fn sync<S: Socket>(
 pub(super) async fn sync_all<S: Socket>(
     sock: S,
     pipeline: &Pipeline,
-    buf: Inbox,
+    buf: Box<Inbox>,
     sent: &mut bool,
-) -> Result<(S, Vec<Reply>, Inbox), Lost> {
+) -> Result<(S, Vec<Reply>, Box<Inbox>), Lost> {
     let (sock, mut buf) = settle(sock, buf).await?;
     pipeline.encode(buf.out());
     let (mut sock, mut buf) = send_out(sock, buf, sent).await;
     let mut replies = Vec::with_capacity(pipeline.len());
-    while replies.len() < pipeline.len() {
-        let reply;
-        (sock, reply, buf) = receive(sock, buf).await?;
-        replies.push(reply);
+    loop {
+        match buf.next_into(&mut replies, pipeline.len()) {
+            Ok(()) if replies.len() == pipeline.len() => return Ok((sock, replies, buf)),
+            Ok(()) if buf.has_ended() => return Err(Lost::ended(buf)),
+            Ok(()) => poll_fn(|cx| poll_read(&mut sock, &mut buf, cx)).await,
+            Err(violation) => return Err(Lost::new(violation.into(), buf)),
+        }
     }
-    Ok((sock, replies, buf))
 }
 
-async fn send_out<S: Socket>(sock: S, mut buf: Inbox, sent: &mut bool) -> (S, Inbox) {
+async fn send_out<S: Socket>(sock: S, mut buf: Box<Inbox>, sent: &mut bool) -> (S, Box<Inbox>) {
     let mut out = std::mem::take(buf.out());
     let (sock, mut buf) = send(sock, &out, buf, sent).await;
     if out.capacity() <= KEPT {
@@ -82,7 +84,10 @@ async fn send_out<S: Socket>(sock: S, mut buf: Inbox, sent: &mut bool) -> (S, In
 
 /// Before anything is sent while no reply is owed: takes in what has come, without waiting, and
 /// makes sure that it answers nothing.
-pub(super) async fn settle<S: Socket>(mut sock: S, mut buf: Inbox) -> Result<(S, Inbox), Lost> {
+pub(super) async fn settle<S: Socket>(
+    mut sock: S,
+    mut buf: Box<Inbox>,
+) -> Result<(S, Box<Inbox>), Lost> {
     poll_fn(|cx| {
         take_in(&mut sock, &mut buf, cx);
         Poll::Ready(())
@@ -103,9 +108,9 @@ pub(super) async fn settle<S: Socket>(mut sock: S, mut buf: Inbox) -> Result<(S,
 pub(super) async fn send<S: Socket>(
     mut sock: S,
     bytes: &[u8],
-    mut buf: Inbox,
+    mut buf: Box<Inbox>,
     sent: &mut bool,
-) -> (S, Inbox) {
+) -> (S, Box<Inbox>) {
     let mut rest = bytes;
     let written = poll_fn(|cx| {
         for _ in 0..TURNS {
@@ -139,8 +144,8 @@ pub(super) async fn send<S: Socket>(
 /// The second half: the next reply of those that are owed.
 pub(super) async fn receive<S: Socket>(
     mut sock: S,
-    mut buf: Inbox,
-) -> Result<(S, Reply, Inbox), Lost> {
+    mut buf: Box<Inbox>,
+) -> Result<(S, Reply, Box<Inbox>), Lost> {
     loop {
         match buf.next() {
             Ok(Some(reply)) => return Ok((sock, reply, buf)),
@@ -202,11 +207,11 @@ fn poll_write<S: Socket>(
 }
 
 impl Lost {
-    pub(super) fn new(why: End, buf: Inbox) -> Self {
+    pub(super) fn new(why: End, buf: Box<Inbox>) -> Self {
         Self { why, pushes: buf.into_parts().1 }
     }
 
-    pub(super) fn ended(mut buf: Inbox) -> Self {
+    pub(super) fn ended(mut buf: Box<Inbox>) -> Self {
         Self::new(buf.take_end(), buf)
     }
 }
