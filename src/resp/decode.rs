@@ -99,6 +99,9 @@ impl Decoder {
     /// length.
     pub fn read_buf(&mut self) -> &mut BytesMut {
         self.return_lent();
+        if self.state == State::Failed {
+            self.buffer.leave(0);
+        }
         let bulk = self.bytes_wanted();
         self.buffer.with_room(Wanted { bulk, rest: || self.frame.rest() })
     }
@@ -174,15 +177,15 @@ impl Decoder {
         }
     }
 
-    /// The bytes that were read and belong to no decoded reply. (Chunks of a streamed string that
-    /// is not yet whole may have been moved together.)
+    /// The bytes that were read and belong to no decoded reply; none after an error. (Chunks of a
+    /// streamed string that is not yet whole may have been moved together.)
     pub fn buffered(&self) -> &[u8] {
         self.buffer.unread()
     }
 
-    /// Whether no part of a reply and no unread byte is held.
+    /// Whether no part of a reply and no unread byte is held, and no error.
     pub fn is_idle(&self) -> bool {
-        self.buffered().is_empty()
+        self.state != State::Failed && self.buffered().is_empty()
     }
 
     /// Goes on with the current reply; `true`: it is whole, and lent out until the next call.
@@ -230,6 +233,7 @@ impl Decoder {
                 let error = ProtocolError::new(kind, offset, seen);
                 self.state = State::Failed;
                 self.error = Some(error.clone());
+                self.buffer.leave(0);
                 self.frame.reset();
                 Err(error)
             }
@@ -288,6 +292,5 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// A reply of this size and above leaves with the buffer it was read into; a smaller one is copied
-/// out. So a kept reply holds at most four times its bytes.
+/// A reply of this size and above is taken from the buffer as it is; a smaller one is copied out.
 const TAKEN: usize = 16 * 1024;

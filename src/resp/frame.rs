@@ -8,6 +8,7 @@ use super::{
     ProtocolErrorKind,
     kind::Kind,
     scan::{Item, Leaf, Rules, Scan},
+    stack::{Open, Stack},
     tape::{self, Node, RawNode},
     tiny::{self, tiny},
 };
@@ -16,7 +17,7 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     tape: Vec<RawNode>,
-    open: Vec<Open>,
+    open: Stack,
     /// The next item. `at <= bytes.len()`, and the bytes before it are done with.
     at: usize,
     /// No line end lies before it.
@@ -25,27 +26,7 @@ pub(super) struct Frame {
     need: usize,
     /// Whether `need` is where a bulk ends.
     in_bulk: bool,
-    /// Attributes read for the value that comes next.
-    attributes: u32,
     streamed: Option<Streamed>,
-}
-
-/// An aggregate whose children are not all here.
-#[derive(Debug)]
-struct Open {
-    kind: Kind,
-    /// Its index in the tape.
-    node: usize,
-    /// Where its first child starts.
-    start: usize,
-    /// Its elements so far (two a pair).
-    done: u64,
-    /// How many it must have; `None`: until its end mark.
-    total: Option<u64>,
-    /// How deep it lies, the attributes before it included.
-    depth: u32,
-    /// Attributes read for its next element.
-    attributes: u32,
 }
 
 /// A streamed string: its chunks are moved together in place, so that it ends as one text.
@@ -53,12 +34,6 @@ struct Open {
 struct Streamed {
     start: usize,
     len: usize,
-}
-
-impl Open {
-    fn is_full(&self) -> bool {
-        self.total == Some(self.done)
-    }
 }
 
 impl Frame {
@@ -206,17 +181,7 @@ impl Frame {
         unread: usize,
         rules: &Rules,
     ) -> Result<bool, ProtocolErrorKind> {
-        let (above, attributes) = match self.open.last() {
-            Some(open) => (open.depth, open.attributes),
-            None => (0, self.attributes),
-        };
-        let depth = above.saturating_add(attributes).saturating_add(1);
-        if depth > rules.limits.depth {
-            return Err(ProtocolErrorKind::DepthLimit);
-        }
-        if kind == Kind::Push && !self.open.is_empty() {
-            return Err(ProtocolErrorKind::NestedPush);
-        }
+        let depth = self.open.depth(kind, &rules.limits)?;
         let node = self.tape.len();
         // As many as were announced and can be in the bytes that are here.
         let most = unread / SHORTEST;
@@ -225,7 +190,7 @@ impl Frame {
         self.push(Node { kind, value: total.unwrap_or(0), end: self.next_index() });
         if total == Some(0) {
             return if kind == Kind::Attribute {
-                self.attribute_done();
+                self.open.attribute_done();
                 Ok(false)
             } else {
                 self.value_done(rules)
@@ -259,7 +224,7 @@ impl Frame {
                 return Ok(false);
             }
             if self.close() == Some(Kind::Attribute) {
-                self.attribute_done();
+                self.open.attribute_done();
                 return Ok(false);
             }
         }
@@ -271,19 +236,10 @@ impl Frame {
     #[inline(always)]
     fn aggregate_done(&mut self, rules: &Rules) -> Result<bool, ProtocolErrorKind> {
         if self.close() == Some(Kind::Attribute) {
-            self.attribute_done();
+            self.open.attribute_done();
             return Ok(false);
         }
         self.value_done(rules)
-    }
-
-    /// An attribute is whole: it takes no place, its value is still to come.
-    fn attribute_done(&mut self) {
-        let count = match self.open.last_mut() {
-            Some(open) => &mut open.attributes,
-            None => &mut self.attributes,
-        };
-        *count = count.saturating_add(1);
     }
 
     /// Writes what is now known into the innermost aggregate's node.
@@ -351,7 +307,7 @@ impl Frame {
 
     /// How many bytes the rest of the reply will take, judged by the elements that came.
     pub(super) fn rest(&self) -> usize {
-        self.estimate(|open| self.at.saturating_sub(open.start))
+        self.open.estimate(|open| self.at.saturating_sub(open.start))
     }
 
     /// Room for the nodes of the rest of the reply: no more than announced, and no more than
@@ -360,20 +316,10 @@ impl Frame {
         let len = self.tape.len();
         let spare = self.tape.capacity().saturating_sub(len);
         if spare < unread / SHORTEST {
-            let rest = self.estimate(|open| len.saturating_sub(open.node));
+            let rest = self.open.estimate(|open| len.saturating_sub(open.node));
             let earned = len.saturating_mul(EARNED).min(MAX_EARNED).max(len);
             self.tape.reserve(rest.min(earned));
         }
-    }
-
-    /// How much of something the rest of the reply will take, from what each open aggregate has
-    /// taken so far.
-    fn estimate(&self, taken: impl Fn(&Open) -> usize) -> usize {
-        let rest = self.open.iter().map(|open| {
-            let left = open.total.unwrap_or(0).saturating_sub(open.done);
-            (taken(open) as u64).checked_div(open.done).unwrap_or(0).saturating_mul(left)
-        });
-        usize::try_from(rest.max().unwrap_or(0)).unwrap_or(usize::MAX)
     }
 
     /// Ready for the next reply; what was allocated is kept, within reason.
@@ -388,7 +334,6 @@ impl Frame {
         self.searched = 0;
         self.need = 0;
         self.in_bulk = false;
-        self.attributes = 0;
         self.streamed = None;
     }
 }

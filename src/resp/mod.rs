@@ -22,6 +22,7 @@ mod reply_ref;
 mod scan;
 mod shelf;
 mod show;
+mod stack;
 mod tape;
 mod tiny;
 mod value;

@@ -6,7 +6,8 @@
 //!   and leaves whole. A long aggregate gets room by the size of its elements so far.
 //! - A header alone reserves nothing beyond the block: room grows to 512 times the bytes that came
 //!   until that is 8 MiB, then by doubling.
-//! - A buffer larger than the block goes with the reply that needed it; one above 256 KiB that
+//! - A large reply leaves with the memory it was read into, if it is a quarter of that or more. So
+//!   a buffer larger than the block goes with the reply that needed it; one above 256 KiB that
 //!   nothing needs any more is given back.
 
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -68,12 +69,18 @@ impl ReadBuffer {
         self.bytes.get(self.pos.wrapping_sub(count)..self.pos).unwrap_or_default()
     }
 
-    /// The next `count` bytes, which are decoded, without copying them.
+    /// The next `count` bytes, which are decoded: the memory that they were read into, where they
+    /// are at least a quarter of it, else a copy.
     pub(super) fn take(&mut self, count: usize) -> Bytes {
         self.drop_decoded();
         let count = count.min(self.bytes.len());
         self.offset = self.offset.saturating_add(count as u64);
-        let taken = self.bytes.split_to(count).freeze();
+        let part = self.bytes.split_to(count);
+        let taken = if count.saturating_mul(4) >= self.allocated {
+            part.freeze()
+        } else {
+            Bytes::copy_from_slice(&part)
+        };
         if self.allocated > BLOCK && self.bytes.len() <= BLOCK {
             self.renew();
         }
@@ -159,6 +166,8 @@ impl ReadBuffer {
     }
 
     fn drop_decoded(&mut self) {
+        // Who read into the buffer may have grown it.
+        self.allocated = self.allocated.max(self.bytes.capacity());
         let decoded = self.pos.min(self.bytes.len());
         self.bytes.advance(decoded);
         self.offset = self.offset.saturating_add(decoded as u64);

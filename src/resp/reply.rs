@@ -21,7 +21,7 @@ use super::{
 /// # What a kept reply holds on to
 ///
 /// Up to 1 KiB (text and nodes): a block of 8 KiB that it shares with its neighbours. Up to 16 KiB:
-/// its own bytes. Above: the buffer it was read into, at most 64 KiB, or one of its own size.
+/// its own bytes. Above: the buffer it was read into, at most four times its size.
 /// [`detach`](Reply::detach) copies it out of any of them.
 ///
 /// ```
@@ -129,16 +129,10 @@ impl Reply {
         T::from_reply(self.as_ref())
     }
 
-    /// The bytes of a string-like reply (see [`Value::text`]): shared, or copied where that is
-    /// cheaper or would hold on to too much.
+    /// The bytes of a string-like reply (see [`Value::text`]) as their own [`Bytes`]: shared, or
+    /// copied if they are few.
     pub fn to_bytes(&self) -> Option<Bytes> {
-        match &self.repr {
-            Repr::Text { kind: Kind::VerbatimString, text } => {
-                Some(text.slice(text.len().min(4)..))
-            }
-            Repr::Text { text, .. } => Some(text.clone()),
-            _ => self.as_ref().to_bytes(),
-        }
+        self.as_ref().to_bytes()
     }
 
     /// A copy that shares nothing: it holds its own bytes and no more.
@@ -159,7 +153,7 @@ impl Reply {
             Repr::Inline { kind, len, text } => {
                 Leaf::Text(*kind, text.get(..usize::from(*len)).unwrap_or_default())
             }
-            Repr::Text { kind, text } => Leaf::Text(*kind, text.as_ref()),
+            Repr::Text { kind, text } => return ReplyRef::text(*kind, text),
             Repr::Small { nodes, bytes } => {
                 let (nodes, text) = bytes
                     .split_at_checked((*nodes as usize).saturating_mul(size_of::<RawNode>()))

@@ -46,6 +46,13 @@ impl<'a> ReplyRef<'a> {
         Self { tape: Tape { nodes: &[], bytes, owner: None }, node, at: 0, first: 0 }
     }
 
+    /// A text that all of these bytes are, and that can be shared.
+    pub(super) fn text(kind: Kind, text: &'a Bytes) -> Self {
+        let mut element = Self::leaf(Leaf::Text(kind, text));
+        element.tape.owner = Some(text);
+        element
+    }
+
     /// The element whose attributes, if any, start at this node.
     #[inline(always)]
     pub(super) fn at(tape: Tape<'a>, first: u32) -> Self {
@@ -122,17 +129,14 @@ impl<'a> ReplyRef<'a> {
     /// The bytes of a string-like value (see [`Value::text`]) as their own [`Bytes`].
     ///
     /// A short text is copied; one of 1 KiB and more shares its reply's memory, so long as that is
-    /// at most 64 times its own size. So a kept text never holds more than 64 times its bytes.
+    /// at most 64 times its own size.
     pub fn to_bytes(self) -> Option<Bytes> {
         self.value().text().map(|text| self.share(text))
     }
 
     fn share(self, text: &'a [u8]) -> Bytes {
         match self.tape.owner {
-            Some(owner)
-                if text.len() >= SHARE_FROM
-                    && text.len().saturating_mul(PIN_FACTOR) >= owner.len() =>
-            {
+            Some(owner) if text.len() == owner.len() || is_worth_sharing(text, owner) => {
                 owner.slice_ref(text)
             }
             _ => Bytes::copy_from_slice(text),
@@ -175,6 +179,10 @@ pub(super) fn same_leaf(a: Leaf<&[u8]>, b: Leaf<&[u8]>) -> bool {
         (Leaf::Double(a), Leaf::Double(b)) => a.to_bits() == b.to_bits(),
         (a, b) => a == b,
     }
+}
+
+fn is_worth_sharing(text: &[u8], owner: &Bytes) -> bool {
+    text.len() >= SHARE_FROM && text.len().saturating_mul(PIN_FACTOR) >= owner.len()
 }
 
 /// A text shorter than this is cheaper copied than shared.

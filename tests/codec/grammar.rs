@@ -4,6 +4,7 @@
 use echo_wire::resp::{
     Decoder, Limits, ProtocolError,
     ProtocolErrorKind::{self, *},
+    Reply,
 };
 
 use crate::pieces;
@@ -116,6 +117,13 @@ fn an_error_is_final_and_keeps_its_words() {
     decoder.feed(b"+OK\r\n");
     assert_eq!(decoder.next().unwrap_err(), error);
     assert_eq!(decoder.next_ref().unwrap_err(), error);
+    assert_eq!(decoder.next_into(&mut Reply::default()).unwrap_err(), error);
+    assert!(!decoder.is_idle() && decoder.buffered().is_empty());
+    // What still comes is not kept.
+    for _ in 0..10 {
+        decoder.read_buf().extend_from_slice(&[b'x'; 1000]);
+    }
+    assert!(decoder.buffered().len() <= 1000);
     assert_eq!(error.to_string(), r#"bulk without CRLF at its end at byte 0: "$1\r\naXY+OK\r\n""#);
 }
 

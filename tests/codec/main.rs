@@ -13,12 +13,16 @@
 
 mod convert;
 mod depth;
+#[path = "../../examples/resp2json/filter.rs"]
+mod filter;
 mod grammar;
 #[path = "../../examples/resp2json/json.rs"]
 mod json;
 mod oracle;
 mod pieces;
 mod reference;
+mod resp2json;
+mod server;
 mod tree;
 mod values;
 mod vectors;

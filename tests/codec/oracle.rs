@@ -4,8 +4,9 @@ use echo_wire::resp::{Decoder, Limits, Reply};
 
 use crate::{
     pieces::{self, Random},
-    reference::{self, Stop, Tree},
-    tree,
+    reference::{self, Stop},
+    server,
+    tree::{self, Tree},
 };
 
 /// Every reply of the stream, and how it ended: an error, bytes left over, or neither.
@@ -45,13 +46,13 @@ fn random_stream(random: &mut Random) -> (Vec<Tree>, Vec<u8>) {
     let trees: Vec<_> = (0..1 + random.below(5))
         .map(|_| {
             let depth = random.below(5);
-            tree::grow(&mut |n| random.below(n), depth)
+            server::grow(&mut |n| random.below(n), depth)
         })
         .collect();
     let mut bytes = Vec::new();
     let streams = random.below(2) == 1;
     for tree in &trees {
-        tree::encode(tree, &mut bytes, &mut || streams && random.below(4) == 0);
+        server::encode(tree, &mut bytes, &mut || streams && random.below(4) == 0);
     }
     (trees, bytes)
 }

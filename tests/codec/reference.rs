@@ -1,26 +1,7 @@
 //! The oracle: a decoder as plain as the specification. It recurses, copies, and starts again from
 //! the first byte each time, and shares nothing with the crate but the names of the types.
 
-/// A reply as an owned tree.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Tree {
-    Simple(Vec<u8>),
-    Error(Vec<u8>),
-    Integer(i64),
-    Bulk(Vec<u8>),
-    Null(&'static str),
-    Boolean(bool),
-    /// By its bits, so that a NaN equals itself.
-    Double(u64),
-    BigNumber(Vec<u8>),
-    BulkError(Vec<u8>),
-    Verbatim(Vec<u8>, Vec<u8>),
-    Array(Vec<Self>),
-    Set(Vec<Self>),
-    Push(Vec<Self>),
-    Map(Vec<(Self, Self)>),
-    Attribute(Vec<(Self, Self)>, Box<Self>),
-}
+use crate::tree::Tree;
 
 /// Why there is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +59,7 @@ impl Reader<'_> {
         loop {
             match self.byte()? {
                 b'\r' if !digits.is_empty() => break,
-                byte if byte.is_ascii_digit() => digits.push(byte.into()),
+                byte if byte.is_ascii_digit() && digits.len() < 64 => digits.push(byte.into()),
                 _ => return Err(Stop::Bad),
             }
         }
@@ -140,7 +121,11 @@ impl Reader<'_> {
                 items.push(self.value(false)?);
             }
         } else {
-            for _ in 0..self.length()? {
+            let count = self.length()?;
+            if count > i64::MAX as usize {
+                return Err(Stop::Bad);
+            }
+            for _ in 0..count {
                 items.push(self.value(false)?);
             }
         }
@@ -231,9 +216,17 @@ impl Reader<'_> {
             }
             b'%' => Tree::Map(self.pairs(true)?),
             b'~' => Tree::Set(self.list()?),
-            b'>' if !top || self.peek() == Some(b'?') => return Err(Stop::Bad),
+            b'>' if self.peek() == Some(b'?') => return Err(Stop::Bad),
+            b'>' if !top => {
+                self.length()?;
+                return Err(Stop::Bad);
+            }
             b'>' => Tree::Push(self.list()?),
             b'|' => Tree::Attribute(self.pairs(false)?, Box::new(self.value(top)?)),
+            b'.' => {
+                self.crlf()?;
+                return Err(Stop::Bad);
+            }
             _ => return Err(Stop::Bad),
         })
     }

@@ -150,3 +150,13 @@ fn a_pair_s_value_is_found_by_its_key_whatever_string_the_key_is() {
     assert_eq!(values, [Some(1), Some(3), Some(5), None]);
     assert_eq!((map.len(), map.iter().len(), map.flat().len()), (3, 3, 6));
 }
+
+#[test]
+fn a_reply_is_small_and_goes_anywhere() {
+    fn anywhere<T: Send + Sync + 'static>() {}
+    anywhere::<Reply>();
+    anywhere::<Decoder>();
+    assert_eq!(size_of::<Reply>(), 40);
+    assert_eq!(size_of::<Result<bool, echo_wire::resp::ProtocolError>>(), 16);
+    assert!(Reply::default().is_null());
+}

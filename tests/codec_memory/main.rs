@@ -317,6 +317,36 @@ fn a_kept_part_holds_little_more_than_its_own_bytes() {
 }
 
 #[test]
+fn a_reply_from_a_long_feed_does_not_hold_all_of_it() {
+    let stream = bulk(20 * 1024).repeat(500);
+    let (kept, held_now) = held(|| {
+        let mut decoder = decoder();
+        decoder.feed(&stream);
+        let kept = decoder.next().unwrap().unwrap();
+        while decoder.next().unwrap().is_some() {}
+        kept
+    });
+    assert!(held_now <= 80 * KIB, "20 KiB hold {held_now}");
+    drop(kept);
+}
+
+#[test]
+fn a_large_text_is_shared_not_copied() {
+    let mut decoder = decoder();
+    decoder.feed(&[&bulk(MIB as usize)[..], b"*2\r\n:1\r\n", &bulk(MIB as usize)].concat());
+    let whole = decoder.next().unwrap().unwrap();
+    let list = decoder.next().unwrap().unwrap();
+    let most = peak(|| {
+        let text: Bytes = whole.to().unwrap();
+        let (_, inner): (i64, Bytes) = list.to().unwrap();
+        assert_eq!((text.len(), inner.len()), (MIB as usize, MIB as usize));
+        assert_eq!(whole.clone(), whole);
+        assert_eq!(list.clone(), list);
+    });
+    assert!(most < KIB, "{most} bytes allocated");
+}
+
+#[test]
 fn the_buffer_of_a_giant_is_given_back() {
     for borrowed in [false, true] {
         for giant in [bulk(32 * MIB as usize), array(200_000, 64)] {
