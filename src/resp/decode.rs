@@ -121,7 +121,7 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// As [`next`](Decoder::next).
+    /// As [`next`](Decoder::next); `slot` stays as it was.
     #[inline]
     pub fn next_into(&mut self, slot: &mut Reply) -> Result<bool, ProtocolError> {
         self.return_lent();
@@ -250,7 +250,8 @@ impl Decoder {
         match ReplyRef::at(tape, 0).as_leaf() {
             Some(Leaf::Text(kind, text)) if text.len() >= TAKEN => {
                 let place = tape.node(0).text_range();
-                let text = self.buffer.take(len).slice(place);
+                let whole = self.buffer.take(len);
+                let text = whole.get(place).map(|text| whole.slice_ref(text)).unwrap_or_default();
                 *slot = Reply::new(Repr::Text { kind, text });
             }
             Some(leaf) => {

@@ -1,4 +1,4 @@
-//! What goes wrong on the wire: a server's error reply, a malformed reply.
+//! A server's error reply. (A malformed one is a [`ProtocolError`](super::ProtocolError).)
 
 use std::fmt;
 
@@ -7,6 +7,13 @@ use bytes::Bytes;
 /// An error reply of the server (a simple error or a bulk error): its code and its message.
 ///
 /// It is a *value* in a reply slot: the connection is fine and the command was answered.
+///
+/// ```
+/// use echo_wire::resp::ServerError;
+///
+/// let error = ServerError::new("WRONGTYPE Operation against a key holding the wrong kind of value");
+/// assert_eq!(error.code(), "WRONGTYPE");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerError {
     line: Bytes,

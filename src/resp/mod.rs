@@ -1,4 +1,15 @@
 //! Bytes ⇄ replies and commands, RESP2 and RESP3, without a socket.
+//!
+//! Follows <https://valkey.io/topics/protocol/>. Data passes through once, in one direction:
+//!
+//! ```text
+//! replies   bytes ─▶ read_buffer ─▶ decode ─┬─▶ tiny ────────────────▶ reply | reply_ref ─▶ value ─▶ convert
+//!                                           └─▶ frame ─▶ scan ─▶ tape ─▶─┘    (elements, show)
+//! commands  argument ─▶ command ─▶ encode ─▶ bytes
+//! ```
+//!
+//! `tiny` decides the commonest elements in a few instructions, `scan` each element thoroughly
+//! (`digits`, `double`), `frame` their nesting (`stack`); `shelf` keeps small owned replies.
 mod argument;
 mod command;
 mod convert;

@@ -80,6 +80,12 @@ impl fmt::Debug for ProtocolError {
 impl std::error::Error for ProtocolError {}
 
 /// The rule of RESP, or the limit of ours, that a reply broke.
+///
+/// ```
+/// use echo_wire::resp::ProtocolErrorKind;
+///
+/// assert_eq!(ProtocolErrorKind::NestedPush.to_string(), "push inside a reply");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProtocolErrorKind {

@@ -53,13 +53,17 @@ impl Reader<'_> {
         Ok(line)
     }
 
-    /// A line that only digits may stand in, so that a wrong one is refused at once.
+    /// A line that only digits may stand in, so that a wrong one is refused at once, as is one that
+    /// no 64 bits can hold.
     fn digits(&mut self) -> Parsed<String> {
         let mut digits = String::new();
         loop {
             match self.byte()? {
                 b'\r' if !digits.is_empty() => break,
-                byte if byte.is_ascii_digit() && digits.len() < 64 => digits.push(byte.into()),
+                byte if byte.is_ascii_digit() && digits.len() < 64 => {
+                    digits.push(byte.into());
+                    digits.parse::<u64>().map_err(|_| Stop::Bad)?;
+                }
                 _ => return Err(Stop::Bad),
             }
         }
