@@ -109,6 +109,10 @@ impl Connection {
     /// the store will not have us; [`Error::NotReady`] for what time can heal, the deadline
     /// included; [`Error::Protocol`] if the peer does not speak RESP. Nothing of a caller's was
     /// sent in any of these. Cancel safe: a dropped future closes the socket.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with I/O and time, as all of tokio does.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         Ok(Self::new(establish(config, &Dialer::Endpoint).await?, config))
     }

@@ -166,3 +166,35 @@ impl fmt::Debug for Transport {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_dialled_socket_does_not_wait_for_more_and_finds_out_a_dead_peer() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for within in [Some(Duration::from_secs(12)), None] {
+            let config = Config::tcp("127.0.0.1", port).tcp_timeout(within).unwrap();
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let Ok(Transport::Tcp(stream)) = Transport::dial(&config, deadline).await else {
+                panic!("nobody listens at {port}")
+            };
+            assert!(stream.nodelay().unwrap());
+            let socket = SockRef::from(&stream);
+            assert_eq!(socket.keepalive().unwrap(), within.is_some());
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            {
+                assert_eq!(socket.tcp_user_timeout().unwrap(), within);
+                if within.is_some() {
+                    assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(6));
+                    assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(2));
+                    assert_eq!(socket.tcp_keepalive_retries().unwrap(), 3);
+                }
+            }
+        }
+    }
+}
