@@ -140,7 +140,7 @@ impl Error {
 /// Whether the server says that the command did not run. Other errors may come from the midst of a
 /// script that had written already.
 fn turned_away(error: &ServerError) -> bool {
-    const CODES: [&str; 15] = [
+    const CODES: [&str; 16] = [
         "ASK",
         "BUSY",
         "CLUSTERDOWN",
@@ -156,6 +156,7 @@ fn turned_away(error: &ServerError) -> bool {
         "NOSCRIPT",
         "READONLY",
         "TRYAGAIN",
+        "UNBLOCKED",
     ];
     CODES.contains(&error.code())
 }

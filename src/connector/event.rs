@@ -34,6 +34,12 @@ pub enum Event {
     /// The version key, seen before, was gone (evicted, flushed, or another server behind the
     /// name) and was claimed again.
     FenceVanished,
+    /// A call on a dedicated connection was given up in the moment in which the server had handed
+    /// something out for it: see [`Connector::take_orphans`](super::Connector::take_orphans).
+    Orphaned {
+        /// The command's name.
+        command: String,
+    },
     /// The connector stopped for good, and why.
     Fatal(Error),
 }
@@ -49,6 +55,9 @@ impl std::fmt::Display for Event {
             }
             Self::FenceVanished => {
                 f.write_str("fence_vanished: the version key was gone and was claimed again")
+            }
+            Self::Orphaned { command } => {
+                write!(f, "orphaned: {command} was given up and had been answered with data")
             }
             Self::Fatal(why) => write!(f, "fatal: {why}"),
         }

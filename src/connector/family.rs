@@ -27,12 +27,6 @@ impl Family {
         Ok(())
     }
 
-    /// The verdict, if there is one.
-    #[expect(dead_code, reason = "dedicated connections ask before each command")]
-    pub(super) fn verdict(&self) -> Option<Error> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).verdict.clone()
-    }
-
     /// Stops every member for good. The first verdict stays.
     pub(super) fn condemn(&self, verdict: &Error) {
         let links = {

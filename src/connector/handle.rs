@@ -14,6 +14,7 @@ use super::{
     cause::Cause,
     dialer::Dialer,
     event::Announcer,
+    exclusive::{Busy, Orphans},
     family::Family,
     lifecycle::{self, Life},
     link::{Outbox, Outcome, Shared},
@@ -82,12 +83,16 @@ pub struct Connector {
 }
 
 #[derive(Debug)]
-struct Handle {
-    shared: Arc<Shared>,
-    config: Arc<Config>,
-    events: Announcer,
-    #[expect(dead_code, reason = "dedicated connections join it")]
-    family: Family,
+pub(super) struct Handle {
+    pub(super) shared: Arc<Shared>,
+    pub(super) config: Arc<Config>,
+    pub(super) dialer: Arc<Dialer>,
+    pub(super) events: Announcer,
+    pub(super) family: Family,
+    pub(super) orphans: Orphans,
+    /// The calls and rescues of dedicated connections.
+    pub(super) busy: Busy,
+    pub(super) runtime: Runtime,
     task: AbortHandle,
 }
 
@@ -126,19 +131,31 @@ impl Connector {
     ) -> Result<Self, Error> {
         let runtime = Runtime::try_current()
             .map_err(|_none| Error::Misuse("connect runs inside a tokio runtime".into()))?;
-        let (config, events) = (Arc::new(config), Announcer::new());
+        let (config, dialer) = (Arc::new(config), Arc::new(dialer));
+        let events = Announcer::new();
         let shared = Arc::new(Shared::new(&config.policy));
         family.join(&shared)?;
         let life = Life {
             shared: Arc::clone(&shared),
             config: Arc::clone(&config),
-            dialer,
+            dialer: Arc::clone(&dialer),
             events: events.clone(),
             family: family.clone(),
         };
         let (ready_within, causes) = (config.policy.ready_within, events.listen());
         let task = runtime.spawn(lifecycle::live(life)).abort_handle();
-        let connector = Self { handle: Arc::new(Handle { shared, config, events, family, task }) };
+        let handle = Handle {
+            shared,
+            config,
+            dialer,
+            events,
+            family,
+            orphans: Orphans::default(),
+            busy: Busy::default(),
+            runtime,
+            task,
+        };
+        let connector = Self { handle: Arc::new(handle) };
         match timeout(ready_within, connector.handle.shared.ready()).await {
             Ok(ready) => ready.map(|()| connector),
             Err(_elapsed) => Err(last_cause(causes)),
@@ -213,6 +230,10 @@ impl Connector {
         }
     }
 
+    pub(super) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
     pub(super) fn shared(&self) -> &Shared {
         &self.handle.shared
     }
@@ -240,12 +261,17 @@ impl Connector {
     /// Takes no more commands, waits at most [`Policy::drain_within`](super::Policy::drain_within)
     /// for the replies in flight, then closes the socket. Every call that waits or comes later gets
     /// an answer: its reply, [`Error::Closed`] if it was not sent, or [`Error::Disconnected`] if
-    /// the wait was not long enough. Closes for every clone of this handle. Cancel safe: a dropped
-    /// `close` goes on draining.
+    /// the wait was not long enough. Closes for every clone of this handle, and what waits on a
+    /// [`Dedicated`](super::Dedicated) connection of it is ended too: an element that was popped for
+    /// it still comes to its caller. Cancel safe: a dropped `close` goes on draining.
     pub async fn close(&self) {
         self.handle.shared.drain(Error::Closed);
         let drain_within = self.handle.config.policy.drain_within;
-        drop(timeout(drain_within, self.handle.shared.stopped()).await);
+        let drained = async {
+            self.handle.shared.stopped().await;
+            self.handle.busy.none().await;
+        };
+        drop(timeout(drain_within, drained).await);
         self.handle.shared.stop(Error::Closed);
         self.handle.shared.gone().await;
     }

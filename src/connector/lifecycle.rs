@@ -27,7 +27,7 @@ use super::{
 pub(super) struct Life {
     pub(super) shared: Arc<Shared>,
     pub(super) config: Arc<Config>,
-    pub(super) dialer: Dialer,
+    pub(super) dialer: Arc<Dialer>,
     pub(super) events: Announcer,
     pub(super) family: Family,
 }
@@ -137,7 +137,10 @@ impl Life {
 }
 
 /// `work`, unless the link is stopped first.
-async fn unless_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Result<T, Error> {
+pub(super) async fn unless_stopped<T>(
+    shared: &Shared,
+    work: impl Future<Output = T>,
+) -> Result<T, Error> {
     let (mut work, mut stopped) = (pin!(work), pin!(shared.stopped()));
     poll_fn(|cx| match stopped.as_mut().poll(cx) {
         Poll::Ready(why) => Poll::Ready(Err(why)),

@@ -4,7 +4,10 @@ use std::{borrow::Borrow, fmt};
 
 use bytes::{Bytes, BytesMut};
 
-use super::command_table::{Refusal, Traits};
+use super::{
+    command_table::{Refusal, Traits},
+    patience::Waiting,
+};
 use crate::resp::{Command, Sink};
 
 /// Commands for one flush: N commands, N replies in order.
@@ -36,7 +39,10 @@ pub struct Pipeline {
     /// Whether some command in it is not marked read-only.
     writes: bool,
     refusal: Option<Refusal>,
+    refusal_dedicated: Option<Refusal>,
     refusal_alone: Option<Refusal>,
+    /// The commands in it that may wait on the server.
+    waiting: Vec<Waiting>,
 }
 
 impl Pipeline {
@@ -70,6 +76,10 @@ impl Pipeline {
             if refusal.holds_alone() {
                 self.refusal_alone.get_or_insert(refusal);
             }
+            if let Some(refusal) = traits.refusal_dedicated() {
+                self.refusal_dedicated.get_or_insert(refusal);
+            }
+            self.waiting.extend(Waiting::of(command, &traits, self.len));
         }
         self.len = self.len.saturating_add(1);
         command.encode_to(self);
@@ -110,6 +120,16 @@ impl Pipeline {
         self.refusal
     }
 
+    /// The first command in it that a [dedicated](super::Dedicated) connection cannot take, and why.
+    pub fn refusal_dedicated(&self) -> Option<Refusal> {
+        self.refusal_dedicated
+    }
+
+    /// The commands in it that may wait on the server.
+    pub(super) fn waiting(&self) -> &[Waiting] {
+        &self.waiting
+    }
+
     /// The first command in it that even a connection of one's own cannot take, and why.
     pub fn refusal_alone(&self) -> Option<Refusal> {
         self.refusal_alone
@@ -122,7 +142,9 @@ impl Pipeline {
         self.len = 0;
         self.writes = false;
         self.refusal = None;
+        self.refusal_dedicated = None;
         self.refusal_alone = None;
+        self.waiting.clear();
     }
 
     /// Appends all commands to `out`.

@@ -45,6 +45,12 @@ pub struct Stats {
     pub timeouts: u64,
     /// Connections torn down because replies were owed and nothing came.
     pub silences: u64,
+    /// Fenced connections made for dedicated use. What runs on them is not counted elsewhere here.
+    pub dedicated: u64,
+    /// Replies with data that came after their caller on a dedicated connection had gone.
+    pub orphans: u64,
+    /// Those of them that were lost because nobody took them.
+    pub orphans_lost: u64,
     /// Replies owed right now.
     pub pending: u64,
 }

@@ -7,6 +7,8 @@ use crate::resp::{Protocol, Reply, ReplyRef, ServerError, Value};
 #[derive(Debug)]
 pub(in crate::connector) struct Findings {
     pub(in crate::connector) protocol: Protocol,
+    /// What the server calls this connection, if HELLO told.
+    pub(in crate::connector) client_id: Option<u64>,
     /// `maxmemory-policy`, if it could be seen and lets the server drop keys.
     pub(in crate::connector) eviction: Option<String>,
     /// Courtesies that the server declined, in order.

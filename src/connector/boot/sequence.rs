@@ -90,7 +90,12 @@ impl<'c> Sequence<'c> {
             verdict: None,
             detour: None,
             opening: Opening::Nothing,
-            findings: Findings { protocol: Protocol::Resp2, eviction: None, declined: Vec::new() },
+            findings: Findings {
+                protocol: Protocol::Resp2,
+                client_id: None,
+                eviction: None,
+                declined: Vec::new(),
+            },
             fence: Fence::new(config.wire.clone(), config.claims()),
         };
         let flight = sequence.flight(dialect);
@@ -205,6 +210,7 @@ impl<'c> Sequence<'c> {
                     Some(Value::Integer(2)) => Protocol::Resp2,
                     _ => Protocol::Resp3,
                 };
+                self.findings.client_id = findings::field(reply, b"id").and_then(|id| id.to().ok());
                 let role = findings::field(reply, b"role").and_then(|role| role.value().text());
                 self.check_role(step, role)
             }

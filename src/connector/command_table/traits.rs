@@ -102,6 +102,13 @@ impl Traits {
         self.entry.refusal()
     }
 
+    /// Why a [dedicated](crate::connector::Dedicated) connection cannot take it, which may wait but
+    /// keeps no state between two calls; `None` if it can.
+    #[inline]
+    pub fn refusal_dedicated(&self) -> Option<Refusal> {
+        self.entry.refusal()
+    }
+
     /// Why even a connection of one's own cannot take it; `None` if it can.
     #[inline]
     pub fn refusal_alone(&self) -> Option<Refusal> {

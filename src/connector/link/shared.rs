@@ -200,6 +200,11 @@ impl Shared {
         .await
     }
 
+    /// Resolves when callers are turned away for good, with the reason: a closing link still drains.
+    pub(in crate::connector) async fn stopping(&self) -> Error {
+        self.until(|core| core.stops()).await
+    }
+
     /// A fenced socket is there. What was subscribed to on the last one is asked for before any
     /// caller's command.
     pub(in crate::connector) fn open(&self, protocol: Protocol) {

@@ -1,0 +1,88 @@
+//! From a connector to a line of one's own: its config, its fence, its family.
+
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::{
+    super::{
+        Connector, Error, Event, Passage, Traits,
+        backoff::{Backoff, random},
+        boot::Fenced,
+        cause::Cause,
+        establish::establish,
+        handle::Handle,
+        lifecycle::unless_stopped,
+        step::Step,
+        transport::Transport,
+    },
+    exchange::Exchange,
+    job::Job,
+    line::{Known, Line},
+};
+use crate::resp::Command;
+
+/// Dials a line. What time can heal is retried until the policy's `ready_within`; then its last
+/// cause is the error. Another wire in the store condemns the family.
+pub(super) async fn dial(connector: &Connector) -> Result<Line, Error> {
+    let Handle { shared, config, family, .. } = connector.handle();
+    let now = Instant::now();
+    let deadline = now.checked_add(config.policy.ready_within).unwrap_or(now);
+    let mut backoff = Backoff::new(&config.policy);
+    let mut cause = Error::NotReady { step: Step::Dial, cause: Cause::Deadline };
+    loop {
+        let attempt = unless_stopped(shared, attempt(connector));
+        let Ok(attempt) = timeout_at(deadline, attempt).await else { return Err(cause) };
+        match attempt.and_then(|attempt| attempt) {
+            Ok(line) => return Ok(line),
+            Err(verdict @ Error::VersionFence { .. }) => {
+                family.condemn(&verdict);
+                return Err(verdict);
+            }
+            Err(error) if error.is_fatal() || shared.stops().is_some() => return Err(error),
+            Err(error) => cause = error,
+        }
+        let pause = unless_stopped(shared, sleep(backoff.wait(random())));
+        match timeout_at(deadline, pause).await {
+            Ok(waited) => waited?,
+            Err(_elapsed) => return Err(cause),
+        }
+    }
+}
+
+async fn attempt(connector: &Connector) -> Result<Line, Error> {
+    let Handle { shared, config, dialer, events, .. } = connector.handle();
+    // The shared link tells when the server is there, and waits with patience while it is not.
+    shared.ready().await?;
+    let beside = shared.stats().connects;
+    let fenced = establish(config, dialer).await?;
+    let passage = fenced.passage();
+    let mut line = line(fenced).await?;
+    shared.count(|stats| Some(&mut stats.dedicated));
+    if passage == Passage::Claimed {
+        // The shared link had seen it.
+        shared.count(|stats| Some(&mut stats.fences_vanished));
+        events.tell(Event::FenceVanished);
+    }
+    line.known.beside = Some(beside).filter(|_| shared.stats().connects == beside);
+    Ok(line)
+}
+
+/// The line, which knows what the server calls it.
+async fn line(fenced: Fenced<Transport>) -> Result<Line, Error> {
+    let (passage, protocol) = (fenced.passage(), fenced.protocol());
+    let (sock, inbox, findings) = fenced.into_parts();
+    let client_id = findings.client_id;
+    let known = Known { passage, protocol, client_id, beside: None };
+    let line = Line { sock, inbox, known };
+    if client_id.is_some() {
+        return Ok(line);
+    }
+    // RESP2, where HELLO does not tell. A server that will not tell is none the worse.
+    let command = Command::new("CLIENT").arg("ID");
+    let Job { out, replies, .. } = Job::command(&command, &Traits::of(&command));
+    let mut asked = Exchange::new(line, out, replies);
+    let lost = |_end| Error::Disconnected { maybe_executed: false };
+    asked.done().await.map_err(lost)?;
+    let (mut line, replies) = asked.into_parts();
+    line.known.client_id = replies.first().and_then(|id| id.to().ok());
+    Ok(line)
+}

@@ -1,0 +1,221 @@
+//! What becomes of a call that was given up: its line comes back, and nothing that the server
+//! handed out for it is lost.
+//!
+//! A command that waits on the server is ended there by CLIENT UNBLOCK, sent on the shared link;
+//! then its reply comes, as if its time had been up. UNBLOCK's 0 means that it does not wait: not
+//! yet, or no more because it has popped. So it is asked again until the reply is in, for a bounded
+//! time. No UNBLOCK is under way when the line goes back, or the next command could be hit by it.
+//!
+//! Where UNBLOCK does not help (no right to it, the shared link lost, the connector closed), the
+//! line is given up: we say that nothing more will be sent, and read until the server closes. It
+//! sends what it had popped before it learns that, and pops nothing after.
+//!
+//! Source: Valkey's page "CLIENT UNBLOCK".
+
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
+
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout, timeout_at},
+};
+
+use super::{
+    super::{
+        Connector, Event, Policy, WhenAway, WhenFull, inbox::End, link::Outcome, patience::Waiting,
+    },
+    busy::Entered,
+    exchange::Exchange,
+    job::{self, Job, Leaves},
+    line::{Known, Line},
+    orphan::orphans,
+    seat::Seat,
+};
+use crate::resp::{Command, Reply, Value};
+
+/// A flight, and what is to be minded when it is over.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) exchange: Exchange,
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) leaves: Leaves,
+}
+
+impl Work {
+    pub(super) fn into_replies(self) -> Vec<Reply> {
+        self.exchange.into_parts().1
+    }
+
+    /// Keeps what the server has handed out for it.
+    pub(super) fn keep_orphans(&self, connector: &Connector) {
+        let handle = connector.handle();
+        for orphan in orphans(&self.waiting, self.exchange.replies()) {
+            handle.shared.count(|stats| Some(&mut stats.orphans));
+            handle.events.tell(Event::Orphaned { command: orphan.command().to_owned() });
+            if !handle.orphans.keep(orphan) {
+                handle.shared.count(|stats| Some(&mut stats.orphans_lost));
+            }
+        }
+    }
+}
+
+/// Takes over a call that its caller has given up.
+pub(super) fn rescue(connector: &Connector, work: Work, entered: Entered) -> Seat {
+    if !work.exchange.has_sent() {
+        // Nothing has left: the line is as it was.
+        return Seat::Here(work.exchange.into_parts().0);
+    }
+    let connector = connector.clone();
+    Seat::lend(&connector.handle().runtime.clone(), |back| async move {
+        let line = finish(&connector, work).await;
+        bring_back(line, back).await;
+        drop((entered, connector));
+    })
+}
+
+/// Takes the watches off the line that is in the seat, or comes back to it.
+pub(super) fn release(connector: &Connector, seat: Seat) -> Seat {
+    if matches!(seat, Seat::Empty) {
+        return seat;
+    }
+    let connector = connector.clone();
+    let entered = connector.handle().busy.enter();
+    let mut seat = seat;
+    Seat::lend(&connector.handle().runtime.clone(), |back| async move {
+        let line = match seat.take().await {
+            Some(line) => unwatched(connector.policy(), line).await,
+            None => None,
+        };
+        bring_back(line, back).await;
+        drop((entered, connector));
+    })
+}
+
+/// Brings the call to its end and keeps its orphans; the line, if it can be used again.
+async fn finish(connector: &Connector, mut work: Work) -> Option<Line> {
+    let is_whole = read_out(connector, &mut work).await.is_ok();
+    work.keep_orphans(connector);
+    let Work { exchange, leaves, .. } = work;
+    let (line, replies) = exchange.into_parts();
+    if !is_whole || job::is_demoted(&replies) {
+        return None;
+    }
+    match leaves {
+        Leaves::Nothing => Some(line),
+        Leaves::Watch => unwatched(connector.policy(), line).await,
+        Leaves::Transaction => Some(line).filter(|_| job::has_ended(&replies)),
+    }
+}
+
+/// `Ok`: every reply is in, and the line can go on.
+async fn read_out(connector: &Connector, work: &mut Work) -> Result<(), ()> {
+    let Work { exchange, waiting, .. } = work;
+    let bound = Instant::now().checked_add(connector.policy().drain_within);
+    let bound = bound.unwrap_or_else(Instant::now);
+    let in_time = match (exchange.is_sent(), waiting.is_empty()) {
+        // The rest of it is not worth sending.
+        (false, true) => return Err(()),
+        (false, false) => None,
+        (true, true) => timeout_at(bound, exchange.done()).await.ok(),
+        (true, false) => unblock(connector, exchange, bound).await,
+    };
+    match in_time {
+        Some(end) => end.map_err(drop),
+        None if waiting.is_empty() => Err(()),
+        None => {
+            drop(last_words(connector, exchange).await);
+            Err(())
+        }
+    }
+}
+
+/// Ends what waits on the server until every reply is in. `None`: it could not be done.
+async fn unblock(
+    connector: &Connector,
+    exchange: &mut Exchange,
+    bound: Instant,
+) -> Option<Result<(), End>> {
+    let known = exchange.line().known;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        if let Some(end) = exchange.try_done().await {
+            return Some(end);
+        }
+        let asked = alongside(exchange, timeout_at(bound, ask(connector, known))).await;
+        // Without its answer an UNBLOCK may still be on its way.
+        asked.ok().flatten()?;
+        let next = Instant::now().checked_add(pause)?.min(bound);
+        if let Ok(end) = timeout_at(next, exchange.done()).await {
+            return Some(end);
+        }
+        if next >= bound {
+            return None;
+        }
+        pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+    }
+}
+
+/// One CLIENT UNBLOCK. `None`: it was not answered by a number.
+async fn ask(connector: &Connector, known: Known) -> Option<()> {
+    let shared = &connector.handle().shared;
+    let client_id = known.client_id?;
+    // Ids are the server's: on another one this would hit a stranger.
+    if known.beside != Some(shared.stats().connects) {
+        return None;
+    }
+    let policy = Policy {
+        when_away: WhenAway::Fail,
+        when_full: WhenFull::Wait,
+        ..connector.policy().clone()
+    };
+    let command = Command::new("CLIENT").arg("UNBLOCK").arg(client_id);
+    let answer = shared.call(&policy, 1, |out| command.encode_to(out)).await;
+    match answer {
+        Ok(Outcome::One(reply)) => matches!(reply.value(), Value::Integer(_)).then_some(()),
+        _ => None,
+    }
+}
+
+/// Awaits `other` while the exchange goes on.
+async fn alongside<T>(exchange: &mut Exchange, other: impl Future<Output = T>) -> T {
+    let mut other = pin!(other);
+    poll_fn(|cx| {
+        // Its end is kept, and seen by whoever looks next.
+        let _: Poll<_> = exchange.poll(cx);
+        other.as_mut().poll(cx)
+    })
+    .await
+}
+
+/// Gives the line up and hears what the server has still to say; `Ok`: all the replies.
+pub(super) async fn last_words(connector: &Connector, exchange: &mut Exchange) -> Result<(), End> {
+    exchange.end_sending().await;
+    let end = timeout(connector.policy().drain_within, exchange.done()).await;
+    end.unwrap_or(Err(End::Closed(None)))
+}
+
+/// The line without a watch on it, if the server says so.
+async fn unwatched(policy: &Policy, line: Line) -> Option<Line> {
+    let Job { out, replies, .. } = Job::unwatch();
+    let mut exchange = Exchange::new(line, out, replies);
+    let done = timeout(policy.response_timeout, exchange.done()).await;
+    let (line, replies) = exchange.into_parts();
+    // Not `+QUEUED`, say.
+    let is_off = replies.first().is_some_and(|reply| reply.value().text() == Some(b"OK"));
+    (is_off && matches!(done, Ok(Ok(())))).then_some(line)
+}
+
+async fn bring_back(line: Option<Line>, back: oneshot::Sender<Line>) {
+    // Nobody wants it any more: its handle was dropped.
+    if let Some(Err(line)) = line.map(|line| back.send(line)) {
+        line.close().await;
+    }
+}
+
+/// Between two UNBLOCKs, doubled each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
