@@ -91,13 +91,10 @@ impl ReadBuffer {
     pub(super) fn with_room(&mut self, wanted: Wanted<impl Fn() -> usize>) -> &mut BytesMut {
         self.drop_decoded();
         self.give_back(&wanted);
-        let held = self.bytes.len();
-        let whole = held.saturating_add(wanted.bulk);
-        let enough = match wanted.bulk {
-            0 if held == 0 => BLOCK,
-            // Exactly to its end, so that nothing but this reply is in the buffer.
-            bulk if bulk > 0 && whole > BLOCK => bulk,
-            bulk => bulk.max(MIN_ROOM),
+        let enough = match self.exact(wanted.bulk) {
+            0 if self.bytes.is_empty() => BLOCK,
+            0 => wanted.bulk.max(MIN_ROOM),
+            bulk => bulk,
         };
         if self.spare() < enough {
             self.grow(enough.max((wanted.rest)()), 0);
@@ -108,10 +105,9 @@ impl ReadBuffer {
     /// Appends a copy.
     pub(super) fn append(&mut self, more: &[u8], wanted: Wanted<impl Fn() -> usize>) {
         self.give_back(&wanted);
-        if self.spare() < more.len() {
+        if self.spare() < more.len().max(self.exact(wanted.bulk)) {
             self.drop_decoded();
-            let wanted = wanted.bulk.max((wanted.rest)()).max(BLOCK);
-            self.grow(wanted, more.len());
+            self.grow(wanted.bulk.max((wanted.rest)()).max(BLOCK), more.len());
         }
         self.bytes.extend_from_slice(more);
     }
@@ -120,13 +116,23 @@ impl ReadBuffer {
         self.bytes.capacity().saturating_sub(self.bytes.len())
     }
 
+    /// The rest of a bulk whose reply is larger than the block, else 0: room for exactly that keeps
+    /// what follows out of its buffer.
+    fn exact(&self, bulk: usize) -> usize {
+        if self.bytes.len().saturating_add(bulk) > BLOCK { bulk } else { 0 }
+    }
+
     /// Makes room for `wanted` bytes, or as much of it as the bytes that came deserve, and in any
     /// case for those that are arriving now.
     fn grow(&mut self, wanted: usize, arriving: usize) {
-        let held = self.bytes.len();
+        let (held, spare) = (self.bytes.len(), self.spare());
         let came = held.saturating_add(arriving);
         let earned = came.saturating_mul(EARNED).min(MAX_EARNED).max(came).max(BLOCK);
         let room = wanted.min(earned).max(arriving);
+        // What is not yet believed in full grows in steps, not with every byte that comes.
+        if room < wanted && spare >= (room / 2).max(arriving) {
+            return;
+        }
         let whole = held.saturating_add(room);
         if whole > BLOCK && held <= BLOCK {
             // A buffer of the reply's own. The block stays with the replies that share it.

@@ -172,7 +172,12 @@ fn a_large_aggregate_takes_a_constant_number_of_allocations() {
 
 #[test]
 fn a_large_bulk_is_read_into_a_buffer_of_its_own_size() {
-    let len = 4 * MIB as usize;
+    for len in [70 * KIB as usize, 4 * MIB as usize] {
+        read_in_place(len);
+    }
+}
+
+fn read_in_place(len: usize) {
     let stream = bulk(len);
     let mut decoder = decoder();
     let (reply, held) = held(|| {
@@ -197,6 +202,26 @@ fn a_large_bulk_is_read_into_a_buffer_of_its_own_size() {
     drop(reply);
     assert_eq!(text.len(), len);
     assert!(decoder.is_idle());
+}
+
+#[test]
+fn a_large_bulk_that_trickles_in_is_not_moved_with_every_read() {
+    let stream = [&b"$536870912\r\n"[..], &[b'x'; 50_000]].concat();
+    for in_place in [false, true] {
+        let info = measure(|| {
+            let mut decoder = decoder();
+            for byte in stream.chunks(1) {
+                if in_place {
+                    decoder.read_buf().put_slice(byte);
+                } else {
+                    decoder.feed(byte);
+                }
+                assert!(decoder.next().unwrap().is_none());
+            }
+        });
+        assert!(info.count_total <= 16, "{} allocations", info.count_total);
+        assert!(info.bytes_max <= 20 * MIB, "{} bytes", info.bytes_max);
+    }
 }
 
 #[test]
