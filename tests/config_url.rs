@@ -4,7 +4,7 @@
 mod support;
 
 use echo_wire::connector::{Config, ConfigPart, Connection, Endpoint, WIRE_VERSION};
-use support::Script;
+use support::{Script, flavors};
 
 fn tcp(host: &str, port: u16) -> Endpoint {
     Endpoint::Tcp { host: host.into(), port }
@@ -157,18 +157,52 @@ fn a_password_is_in_no_debug_and_no_display() {
 }
 
 #[tokio::test]
-async fn a_password_is_in_no_error_of_a_connect() {
-    for answer in ["-WRONGPASS no\r\n", "-ERR unknown command\r\n", "+QUEUED\r\n", "HTTP/1.1\r\n"] {
-        let (stream, mut peer) = Script::memory();
-        let script = tokio::spawn(async move {
-            peer.command().await;
-            peer.send(answer).await;
-            peer.finish().await;
-            peer
-        });
-        let config = Config::from_url("redis://worker:hunter2@h").unwrap();
-        let error = Connection::over(stream, &config).await.unwrap_err();
-        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
-        script.await.unwrap();
+async fn a_password_is_in_no_error_of_a_connect_though_the_server_repeats_it() {
+    let unknown = "-ERR unknown command 'x', with args beginning with: 'worker' 'hunter2' \r\n";
+    let answers = [
+        "-WRONGPASS no\r\n",
+        "+hunter2\r\n",
+        "-hunter2\r\n",
+        unknown,
+        "HTTP/1.1\r\n",
+        "!7\r\nhunter2\r\n",
+        "$7\r\nhunter2\r\n",
+    ];
+    for answer in answers {
+        for protocol in ["", "?protocol=2", "?protocol=3"] {
+            // It closes after one answer, or says the same to everything.
+            for count in [1, 100] {
+                let (stream, mut peer) = Script::memory();
+                let script = tokio::spawn(async move {
+                    peer.command().await;
+                    peer.send(answer.repeat(count)).await;
+                    peer.finish().await;
+                    peer
+                });
+                let url = format!("redis://worker:hunter2@h{protocol}");
+                let error = Connection::over(stream, &Config::from_url(&url).unwrap()).await;
+                let error = error.unwrap_err();
+                assert!(!format!("{error} {error:?}").contains("hunter2"), "{answer}: {error:?}");
+                script.await.unwrap();
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn real_servers_that_repeat_the_password_do_not_bring_it_into_an_error() {
+    for flavor in flavors() {
+        let server = flavor
+            .server()
+            .args(["--rename-command", "HELLO", "", "--rename-command", "AUTH", ""])
+            .start();
+        let repeated = server.raw().call(&["AUTH", "worker", "hunter2"]);
+        assert!(format!("{repeated:?}").contains("hunter2"), "nothing to hide: {repeated:?}");
+        for protocol in ["2", "3"] {
+            let url = format!("redis://worker:hunter2@{}?protocol={protocol}", server.address());
+            let error = Connection::connect(&url.parse().unwrap()).await.unwrap_err();
+            assert!(error.is_fatal(), "{error:?}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
     }
 }

@@ -45,11 +45,6 @@ impl Step {
             _ => Error::BootRefused { step, reply },
         }
     }
-
-    /// Whether the fence asks it.
-    pub(super) fn is_fence(self) -> bool {
-        matches!(self, Self::FenceRead | Self::FenceClaim | Self::FenceConfirm)
-    }
 }
 
 #[cfg(test)]

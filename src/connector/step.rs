@@ -36,6 +36,13 @@ pub enum Step {
     FenceConfirm,
 }
 
+impl Step {
+    /// Whether the fence asks it.
+    pub(super) fn is_fence(self) -> bool {
+        matches!(self, Self::FenceRead | Self::FenceClaim | Self::FenceConfirm)
+    }
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -50,6 +50,18 @@ impl Violation {
         Self::Unasked { got: show(reply) }
     }
 
+    /// Without the text of the reply, if `hides` says so of it.
+    pub(super) fn hiding(self, hides: impl Fn(&[u8]) -> bool) -> Self {
+        let not_shown = || "a reply whose text is not shown".to_owned();
+        match self {
+            Self::Unexpected { step, got } if hides(got.as_bytes()) => {
+                Self::Unexpected { step, got: not_shown() }
+            }
+            Self::Unasked { got } if hides(got.as_bytes()) => Self::Unasked { got: not_shown() },
+            other => other,
+        }
+    }
+
     /// The first part of a reply came while none was owed.
     pub(super) fn unasked_part(bytes: &[u8]) -> Self {
         Self::Unasked { got: format!("a part of a reply, {}", head(bytes)) }

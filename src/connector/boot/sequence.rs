@@ -124,22 +124,25 @@ impl<'c> Sequence<'c> {
     /// Takes the next reply that is no push.
     pub(super) fn handle(mut self, reply: &Reply) -> Result<Next<'c>, Error> {
         let Some((step, on_refusal)) = self.owed.pop_front() else {
-            let violation = Violation::unasked(reply);
-            return Err(Error::Protocol { violation, maybe_executed: false });
+            return Err(self.violation(Violation::unasked(reply)));
         };
-        self.opening = match (self.opening, reply.as_error()) {
-            (Opening::Nothing, Some(error)) => Opening::OneError(step, error),
+        let error = reply.as_error().map(|error| match step {
+            Step::Hello | Step::Auth => self.without_password(error),
+            _ => error,
+        });
+        self.opening = match (self.opening, &error) {
+            (Opening::Nothing, Some(error)) => Opening::OneError(step, error.clone()),
             _ => Opening::Talks,
         };
-        let believed = self.verdict.is_none() && self.detour.is_none();
-        match step {
-            _ if believed && step.is_fence() => return self.fence(reply),
-            _ if believed => {
-                if let Err(verdict) = self.judge(step, on_refusal, reply) {
-                    self.verdict = Some(verdict);
-                }
+        if self.verdict.is_none() && self.detour.is_none() {
+            if step.is_fence() {
+                return self.fence(reply);
             }
-            _ => {}
+            let judged = match error {
+                Some(error) => self.refused(step, on_refusal, error),
+                None => self.accepted(step, reply),
+            };
+            self.verdict = judged.err();
         }
         self.go_on()
     }
@@ -172,8 +175,12 @@ impl<'c> Sequence<'c> {
         }
     }
 
-    fn judge(&mut self, step: Step, on_refusal: OnRefusal, reply: &Reply) -> Result<(), Error> {
-        let Some(error) = reply.as_error() else { return self.accept(step, reply) };
+    fn refused(
+        &mut self,
+        step: Step,
+        on_refusal: OnRefusal,
+        error: ServerError,
+    ) -> Result<(), Error> {
         match on_refusal {
             OnRefusal::Verdict => Err(step.refused(error)),
             OnRefusal::Ignore => {
@@ -188,6 +195,22 @@ impl<'c> Sequence<'c> {
         }
     }
 
+    /// What the server says, unless it may repeat the password.
+    fn without_password(&self, error: ServerError) -> ServerError {
+        match &self.config.credentials {
+            Some(credentials) => credentials.hidden_in(error),
+            None => error,
+        }
+    }
+
+    fn violation(&self, violation: Violation) -> Error {
+        let violation = match &self.config.credentials {
+            Some(credentials) => violation.hiding(|text| credentials.may_be_in(text)),
+            None => violation,
+        };
+        Error::Protocol { violation, maybe_executed: false }
+    }
+
     /// Whether a refusal is about the form of the command rather than about us.
     fn may_try(&self, step: Step, error: &ServerError) -> bool {
         match error.code() {
@@ -198,11 +221,8 @@ impl<'c> Sequence<'c> {
         }
     }
 
-    fn accept(&mut self, step: Step, reply: &Reply) -> Result<(), Error> {
-        let unexpected = || {
-            let violation = Violation::unexpected(step, reply);
-            Err(Error::Protocol { violation, maybe_executed: false })
-        };
+    fn accepted(&mut self, step: Step, reply: &Reply) -> Result<(), Error> {
+        let unexpected = || Err(self.violation(Violation::unexpected(step, reply)));
         match (step, reply.value()) {
             (Step::Hello, Value::Map(_) | Value::Array(_)) => {
                 let proto = findings::field(reply, b"proto").map(|proto| proto.value());
@@ -240,6 +260,10 @@ impl<'c> Sequence<'c> {
     /// The socket was lost, or the deadline passed, before the sequence came to its end.
     pub(super) fn ended(self, cause: Cause) -> Failure {
         let step = self.step();
+        let cause = match cause {
+            Cause::Reply(words) => Cause::Reply(self.without_password(words)),
+            cause => cause,
+        };
         let closed = matches!(cause, Cause::Closed | Cause::Io(_));
         match (self.opening, self.verdict) {
             // One error, not asked for perhaps, and the door: the server's own word.
@@ -264,7 +288,8 @@ impl<'c> Sequence<'c> {
 
     /// The peer broke the protocol.
     pub(super) fn violated(self, violation: Violation) -> Error {
-        self.verdict.unwrap_or(Error::Protocol { violation, maybe_executed: false })
+        let violation = self.violation(violation);
+        self.verdict.unwrap_or(violation)
     }
 }
 
