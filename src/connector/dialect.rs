@@ -1,7 +1,7 @@
 //! Which form of the connect sequence a server is spoken to in.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -24,22 +24,55 @@ pub(super) enum Auth {
     PasswordAlone,
 }
 
-/// Remembers of an endpoint that it hung up on HELLO, so that for a while the next connection does
-/// not pay for another hang-up. Shared by the clones of a config.
+/// Remembers how an endpoint took HELLO. Shared by the clones of a config.
+///
+/// Where it hung up, the next connection does not pay for another hang-up for a while. Where it has
+/// answered HELLO before, one hang-up is rather a server that dies or a path that breaks, and no
+/// reason to go on in RESP2: only several in a row are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HelloMemory(Arc<Mutex<Option<Instant>>>);
+pub(super) struct HelloMemory(Arc<Mutex<Memory>>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    hangs_up_until: Option<Instant>,
+    /// Hang-ups in a row that are put down to something else, still.
+    forgiven: u32,
+}
 
 /// How long it is remembered. Short, for a server that was just dying says the same.
 const REMEMBERED: Duration = Duration::from_secs(60);
+/// Hang-ups in a row that are forgiven to a peer that has answered HELLO.
+const FORGIVEN: u32 = 3;
 
 impl HelloMemory {
+    /// The peer answered HELLO in RESP3.
+    pub(super) fn answered(&self) {
+        self.memory().forgiven = FORGIVEN;
+    }
+
+    /// The peer hung up on HELLO. Whether it may be that it does not know the command.
+    pub(super) fn may_not_know(&self) -> bool {
+        let mut memory = self.memory();
+        match memory.forgiven.checked_sub(1) {
+            None => true,
+            Some(left) => {
+                memory.forgiven = left;
+                false
+            }
+        }
+    }
+
     /// A connection came up in RESP2 after the peer had hung up on HELLO.
     pub(super) fn hung_up(&self, now: Instant) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now.checked_add(REMEMBERED);
+        self.memory().hangs_up_until = now.checked_add(REMEMBERED);
     }
 
     pub(super) fn hangs_up(&self, now: Instant) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until)
+        self.memory().hangs_up_until.is_some_and(|until| now < until)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -20,7 +20,7 @@ const RESP2: Dialect = Dialect::Resp2(Auth::UserAndPassword);
 /// Dials and takes the socket through boot and the fence.
 ///
 /// A peer that hangs up on HELLO is dialled once more and spoken to in RESP2, within the same
-/// deadline.
+/// deadline; unless it has answered HELLO before.
 pub(super) async fn establish(
     config: &Config,
     dialer: &Dialer,
@@ -31,12 +31,18 @@ pub(super) async fn establish(
         _ => first_dialect(config),
     };
     match attempt(config, dialer, dialect, deadline).await {
-        Err(Failure::HungUpOnHello(_)) => {
+        Err(Failure::HungUpOnHello(_)) if config.hello.may_not_know() => {
             let fenced = attempt(config, dialer, RESP2, deadline).await?;
             config.hello.hung_up(Instant::now());
             Ok(fenced)
         }
-        result => Ok(result?),
+        result => {
+            let fenced = result?;
+            if fenced.protocol() == Protocol::Resp3 {
+                config.hello.answered();
+            }
+            Ok(fenced)
+        }
     }
 }
 

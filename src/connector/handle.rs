@@ -142,7 +142,7 @@ impl Connector {
             events: events.clone(),
             family: family.clone(),
         };
-        let (ready_within, causes) = (config.policy.ready_within, events.listen());
+        let (ready_within, mut causes) = (config.policy.ready_within, events.listen());
         let task = runtime.spawn(lifecycle::live(life)).abort_handle();
         let handle = Handle {
             shared,
@@ -156,8 +156,14 @@ impl Connector {
             task,
         };
         let connector = Self { handle: Arc::new(handle) };
-        match timeout(ready_within, connector.handle.shared.ready()).await {
-            Ok(ready) => ready.map(|()| connector),
+        let passed = async {
+            connector.handle.shared.ready().await?;
+            // Told right after; whoever listens from here on hears of what comes next.
+            while !matches!(causes.next().await, Some(Event::Fenced(_)) | None) {}
+            Ok(())
+        };
+        match timeout(ready_within, passed).await {
+            Ok(passed) => passed.map(|()| connector),
             Err(_elapsed) => Err(last_cause(causes)),
         }
     }

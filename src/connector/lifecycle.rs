@@ -90,17 +90,17 @@ impl Life {
     /// Opens the link for callers and tells what happened.
     fn welcome(&self, socket: &Fenced<Transport>, again: bool) {
         let passage = socket.passage();
+        let vanished = again && passage == Passage::Claimed;
         self.shared.count(|stats| Some(&mut stats.connects));
+        self.shared.count(|stats| again.then_some(&mut stats.reconnects));
+        self.shared.count(|stats| vanished.then_some(&mut stats.fences_vanished));
+        self.shared.open(socket.protocol());
+        // Told last: whoever hears it finds it counted, and commands flowing.
         self.events.tell(Event::Connected);
         self.events.tell(Event::Fenced(passage));
-        if again {
-            self.shared.count(|stats| Some(&mut stats.reconnects));
-            if passage == Passage::Claimed {
-                self.shared.count(|stats| Some(&mut stats.fences_vanished));
-                self.events.tell(Event::FenceVanished);
-            }
+        if vanished {
+            self.events.tell(Event::FenceVanished);
         }
-        self.shared.open(socket.protocol());
     }
 
     /// Serves one socket to its end, then answers everybody who waited for it.
@@ -119,7 +119,6 @@ impl Life {
         // A stop from outside goes before what the socket met.
         let stop = shared.stops();
         let why = stop.clone().unwrap_or_else(|| end.into());
-        events.tell(Event::Disconnected(why.clone()));
         let unsent = match why.is_fatal() || stop.is_some() {
             // From here on nobody comes in any more, and all are told the same.
             true => {
@@ -129,6 +128,7 @@ impl Life {
             false => Error::Disconnected { maybe_executed: false },
         };
         driver.bury(unsent);
+        events.tell(Event::Disconnected(why.clone()));
         match stop {
             Some(why) => Input::Closed(why),
             None => Input::Lost { why, served: since.elapsed() },

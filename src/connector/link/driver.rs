@@ -44,6 +44,8 @@ pub(in crate::connector) struct Driver {
     /// Bytes that the socket took.
     written: u64,
     needs_flush: bool,
+    /// Why the socket takes no more bytes; what the peer said before is read to its end first.
+    broken: Option<io::Error>,
     /// Whether one turn of the run queue has passed, in which a wave could gather.
     lingered: bool,
     /// Decoded and not handed out yet.
@@ -122,6 +124,7 @@ impl Driver {
             wave: Outbox::default(),
             written: 0,
             needs_flush: false,
+            broken: None,
             lingered: false,
             replies: Vec::new(),
             told,
@@ -158,7 +161,10 @@ impl Driver {
         }
         let read = ending?;
         let took = exchange?;
-        let wrote = self.write(cx).map_err(End::Failed)?;
+        if let Some(error) = self.broken.take_if(|_error| !read) {
+            return Err(End::Failed(error));
+        }
+        let wrote = self.write(cx);
         if read || wrote || took == Took::Wave {
             return Ok(Turn::Moved);
         }
@@ -315,8 +321,19 @@ impl Driver {
         }
     }
 
+    /// Writes what it can. `true`: something came of it.
+    fn write(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.broken.is_some() {
+            return false;
+        }
+        self.try_write(cx).unwrap_or_else(|error| {
+            self.broken = Some(error);
+            true
+        })
+    }
+
     /// Writes until the wave is out or the socket is full. `true`: bytes left.
-    fn write(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
+    fn try_write(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
         let before = self.written;
         while !self.wave.is_empty() {
             let socket = Pin::new(&mut self.socket);

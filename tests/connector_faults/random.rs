@@ -1,0 +1,19 @@
+//! Numbers that look random and are the same in every run.
+
+/// xorshift64*
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// A number below `below`, which is not zero.
+    pub fn below(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) % below
+    }
+}
