@@ -77,8 +77,8 @@ async fn call_and_drop(connector: Connector, caller: u64, calls: u64) -> Fates {
 /// `n` echoes of the tag, and one command that fails.
 fn echoes(tag: &str, n: u64) -> Pipeline {
     let mut pipeline = Pipeline::new();
-    (0..n).for_each(|n| pipeline.push(&Command::new("ECHO").arg(&format!("{tag}/{n}"))));
-    pipeline.command(&Command::new("ECHO"))
+    (0..n).for_each(|n| pipeline.push(Command::new("ECHO").arg(&format!("{tag}/{n}"))));
+    pipeline.command(Command::new("ECHO"))
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_pipeline_that_fails_in_any_place_leaves_its_neighbours_their_replies() {
                     let tag = |place: u64| format!("{failing}:{turn}:{place}");
                     for place in 0..6 {
                         let tag = tag(place);
-                        pipeline.push(&match fails(place) {
+                        pipeline.push(match fails(place) {
                             true => Command::new("LPUSH").arg("text").arg("1"),
                             false => Command::new("ECHO").arg(&tag),
                         });
@@ -268,8 +268,8 @@ fn a_push_anywhere_among_replies_answers_nobody() {
         let replies = [&push[..], &bulk("a"), unknown, push, &bulk("b"), push, &bulk("c"), unknown];
         let stream = replies.concat();
         let words = Pipeline::new()
-            .command(&Command::new("ECHO").arg("a"))
-            .command(&Command::new("ECHO").arg("b"));
+            .command(Command::new("ECHO").arg("a"))
+            .command(Command::new("ECHO").arg("b"));
         for cut in 0..stream.len() {
             let (pair, last, ()) =
                 tokio::join!(connector.pipeline(&words), echo(&connector, "c"), async {

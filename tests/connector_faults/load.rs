@@ -147,8 +147,8 @@ impl User {
 
     async fn set_and_get(&self, tag: &str) -> Result<(), Error> {
         let pipeline = Pipeline::new()
-            .command(&Command::new("SET").arg(&self.key()).arg(tag))
-            .command(&Command::new("GET").arg(&self.key()));
+            .command(Command::new("SET").arg(&self.key()).arg(tag))
+            .command(Command::new("GET").arg(&self.key()));
         let replies = self.connector.pipeline(&pipeline).await?;
         assert_eq!(replies.len(), 2);
         // A replica refuses the write, and an earlier value is read.
@@ -164,9 +164,9 @@ impl User {
 
     async fn failing_pipeline(&self, tag: &str) -> Result<(), Error> {
         let pipeline = Pipeline::new()
-            .command(&Command::new("ECHO").arg(tag))
-            .command(&Command::new("ECHO").arg(tag).arg("too many"))
-            .command(&Command::new("ECHO").arg(tag));
+            .command(Command::new("ECHO").arg(tag))
+            .command(Command::new("ECHO").arg(tag).arg("too many"))
+            .command(Command::new("ECHO").arg(tag));
         let replies = self.connector.pipeline(&pipeline).await?;
         assert!(replies.len() == 3 && replies[1].is_error(), "{tag}: {replies:?}");
         assert_eq!((text(&replies[0]), text(&replies[2])), (tag.into(), tag.into()));
@@ -175,8 +175,8 @@ impl User {
 
     async fn transaction(&self, tag: &str) -> Result<(), Error> {
         let pipeline = Pipeline::new()
-            .command(&Command::new("ECHO").arg(tag))
-            .command(&Command::new("ECHO").arg(&format!("{tag}!")));
+            .command(Command::new("ECHO").arg(tag))
+            .command(Command::new("ECHO").arg(&format!("{tag}!")));
         let done = self.connector.transaction(&pipeline).await?.done().expect("nothing aborts it");
         assert_eq!(done.iter().map(text).collect::<Vec<_>>(), [tag.into(), format!("{tag}!")]);
         Ok(())

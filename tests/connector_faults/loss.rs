@@ -321,9 +321,9 @@ fn pipelines_are_told_as_a_whole() {
     on_each_runtime(async || {
         let (connector, mut peer, _scripts) = over_scripts(policy(), 1 << 16).await;
         let pipeline = Pipeline::new()
-            .command(&Command::new("INCR").arg("a"))
-            .command(&Command::new("INCR").arg("b"))
-            .command(&Command::new("INCR").arg("c"));
+            .command(Command::new("INCR").arg("a"))
+            .command(Command::new("INCR").arg("b"))
+            .command(Command::new("INCR").arg("c"));
         let call = tokio::spawn({
             let connector = connector.clone();
             async move { connector.pipeline(&pipeline).await }

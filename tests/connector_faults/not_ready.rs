@@ -277,8 +277,8 @@ fn a_right_taken_from_our_user_is_final_at_the_fence_and_its_callers_matter_else
         let error = connector.command(Command::new("FLUSHALL")).await.unwrap_err();
         assert!(matches!(&error, Error::Server(words) if words.code() == "NOPERM"), "{error:?}");
         let pipeline = Pipeline::new()
-            .command(&Command::new("FLUSHALL"))
-            .command(&Command::new("ECHO").arg("next"));
+            .command(Command::new("FLUSHALL"))
+            .command(Command::new("ECHO").arg("next"));
         let replies = connector.pipeline(&pipeline).await.unwrap();
         assert!(replies[0].is_error() && replies[1].to::<String>().unwrap() == "next");
         assert_eq!(connector.stats().connects, 1);

@@ -70,7 +70,7 @@ fn a_server_that_comes_back_with_another_wire_stops_everybody_and_sees_the_fence
         let tally = load.ends().await;
         assert_eq!(tally.ended.len(), 16, "{tally:?}");
         assert!(tally.ended.iter().all(|error| found(error) == found(&why)), "{tally:?}");
-        let pipeline = Pipeline::new().command(&Command::new("INCR").arg("n"));
+        let pipeline = Pipeline::new().command(Command::new("INCR").arg("n"));
         for later in [
             echo(&connector, "later").await.map(drop),
             connector.pipeline(&pipeline).await.map(drop),
