@@ -110,7 +110,7 @@ impl Connector {
     /// refused user, a refused step. What time can heal is retried until
     /// [`Policy::ready_within`](super::Policy::ready_within), then the last cause is returned.
     pub async fn connect(config: Config) -> Result<Self, Error> {
-        Self::spawn(config, Dialer::Endpoint, Family::default()).await
+        Self::alone(config, Dialer::Endpoint).await
     }
 
     /// As [`connect`](Self::connect), over streams that `dial` makes: a new one for every attempt.
@@ -121,18 +121,23 @@ impl Connector {
         D: Future<Output = io::Result<S>> + Send + 'static,
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        Self::spawn(config, Dialer::own(dial), Family::default()).await
+        Self::alone(config, Dialer::own(dial)).await
     }
 
+    async fn alone(config: Config, dialer: Dialer) -> Result<Self, Error> {
+        Self::spawn(config, Arc::new(dialer), Family::default(), Announcer::new()).await
+    }
+
+    /// One of a family, whose events are told together.
     pub(super) async fn spawn(
         config: Config,
-        dialer: Dialer,
+        dialer: Arc<Dialer>,
         family: Family,
+        events: Announcer,
     ) -> Result<Self, Error> {
         let runtime = Runtime::try_current()
             .map_err(|_none| Error::Misuse("connect runs inside a tokio runtime".into()))?;
-        let (config, dialer) = (Arc::new(config), Arc::new(dialer));
-        let events = Announcer::new();
+        let config = Arc::new(config);
         let shared = Arc::new(Shared::new(&config.policy));
         family.join(&shared)?;
         let life = Life {

@@ -35,6 +35,7 @@ pub(super) struct Life {
 /// However the task ends (an abort, a runtime that shuts down), nobody waits for it in vain.
 impl Drop for Life {
     fn drop(&mut self) {
+        self.shared.serving(false);
         self.shared.stop(Error::Closed);
         self.shared.leave();
     }
@@ -95,6 +96,7 @@ impl Life {
         self.shared.count(|stats| again.then_some(&mut stats.reconnects));
         self.shared.count(|stats| vanished.then_some(&mut stats.fences_vanished));
         self.shared.open(socket.protocol());
+        self.shared.serving(true);
         // Told last: whoever hears it finds it counted, and commands flowing.
         self.events.tell(Event::Connected);
         self.events.tell(Event::Fenced(passage));
@@ -109,6 +111,7 @@ impl Life {
         let since = Instant::now();
         let mut driver = Driver::new(Arc::clone(shared), events.clone(), config, socket);
         let end = (&mut driver).await;
+        shared.serving(false);
         shared.count(|stats| match end {
             End::Violation(_) | End::Fence(Error::Protocol { .. }) => {
                 Some(&mut stats.protocol_errors)

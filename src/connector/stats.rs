@@ -1,5 +1,7 @@
 //! Counters of one connector.
 
+use std::iter::Sum;
+
 /// What a connector has done so far. All counts rise from its creation and survive reconnects;
 /// [`pending`](Self::pending) is the one that also falls.
 ///
@@ -53,6 +55,34 @@ pub struct Stats {
     pub orphans_lost: u64,
     /// Replies owed right now.
     pub pending: u64,
+}
+
+/// Of several connectors together.
+impl Sum for Stats {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |a, b| Self {
+            commands: a.commands.saturating_add(b.commands),
+            pipelines: a.pipelines.saturating_add(b.pipelines),
+            replies: a.replies.saturating_add(b.replies),
+            pushes: a.pushes.saturating_add(b.pushes),
+            messages_lost: a.messages_lost.saturating_add(b.messages_lost),
+            bytes_in: a.bytes_in.saturating_add(b.bytes_in),
+            bytes_out: a.bytes_out.saturating_add(b.bytes_out),
+            connects: a.connects.saturating_add(b.connects),
+            reconnects: a.reconnects.saturating_add(b.reconnects),
+            failed_connects: a.failed_connects.saturating_add(b.failed_connects),
+            heartbeats: a.heartbeats.saturating_add(b.heartbeats),
+            fences_vanished: a.fences_vanished.saturating_add(b.fences_vanished),
+            protocol_errors: a.protocol_errors.saturating_add(b.protocol_errors),
+            overloads: a.overloads.saturating_add(b.overloads),
+            timeouts: a.timeouts.saturating_add(b.timeouts),
+            silences: a.silences.saturating_add(b.silences),
+            dedicated: a.dedicated.saturating_add(b.dedicated),
+            orphans: a.orphans.saturating_add(b.orphans),
+            orphans_lost: a.orphans_lost.saturating_add(b.orphans_lost),
+            pending: a.pending.saturating_add(b.pending),
+        })
+    }
 }
 
 /// Counters count; at the end of `u64` they stay there.

@@ -5,7 +5,7 @@ use std::{borrow::Borrow, mem};
 use super::{
     super::{Connector, Error, Passage, Pipeline, Replies, Traits, Transaction},
     call::Call,
-    dial::dial,
+    dial::dial_named,
     job::{Job, Leaves},
     line::Known,
     orphan::Orphan,
@@ -75,7 +75,7 @@ impl Connector {
     /// then the last cause is the error. Fails at once with [`Error::VersionFence`], a refused user
     /// or step, or [`Error::Closed`]. Cancel safe.
     pub async fn dedicated(&self) -> Result<Dedicated, Error> {
-        let line = dial(self).await?;
+        let line = dial_named(self).await?;
         let (connector, known) = (self.clone(), line.known);
         Ok(Dedicated { connector, seat: Seat::Here(line), known, watching: false })
     }
@@ -117,6 +117,11 @@ impl Dedicated {
     /// What would wait outside does not wait in there. Fails as [`pipeline`](Self::pipeline) does.
     pub async fn transaction(&mut self, pipeline: &Pipeline) -> Result<Transaction, Error> {
         self.exec(pipeline, OnLoss::Dial).await
+    }
+
+    /// As [`Connector::noreply_pipeline`]: on a connection of its own, not on this one.
+    pub async fn noreply_pipeline(&mut self, pipeline: &Pipeline) -> Result<bool, Error> {
+        self.connector.noreply_pipeline(pipeline).await
     }
 
     /// Watches keys: as long as the answer lives, a transaction that is run by it comes to nothing
@@ -212,7 +217,7 @@ impl Dedicated {
             None if on_loss == OnLoss::Fail => {
                 return Err(Error::Disconnected { maybe_executed: false });
             }
-            None => dial(&self.connector).await?,
+            None => dial_named(&self.connector).await?,
         };
         self.known = line.known;
         if let Some(why) = self.connector.shared().stops() {

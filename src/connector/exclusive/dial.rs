@@ -1,24 +1,22 @@
 //! From a connector to a line of one's own: its config, its fence, its family.
 
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{
     super::{
         Connector, Error, Event, Passage, Traits,
         backoff::{Backoff, random},
-        boot::Fenced,
         cause::Cause,
         establish::establish,
         handle::Handle,
         lifecycle::unless_stopped,
         step::Step,
-        transport::Transport,
     },
     exchange::Exchange,
     job::Job,
     line::{Known, Line},
 };
-use crate::resp::Command;
+use crate::resp::{Command, Protocol};
 
 /// Dials a line. What time can heal is retried until the policy's `ready_within`; then its last
 /// cause is the error. Another wire in the store condemns the family.
@@ -54,35 +52,36 @@ async fn attempt(connector: &Connector) -> Result<Line, Error> {
     shared.ready().await?;
     let beside = shared.stats().connects;
     let fenced = establish(config, dialer).await?;
-    let passage = fenced.passage();
-    let mut line = line(fenced).await?;
+    let (passage, protocol) = (fenced.passage(), fenced.protocol());
+    let (sock, inbox, findings) = fenced.into_parts();
     shared.count(|stats| Some(&mut stats.dedicated));
     if passage == Passage::Claimed {
         // The shared link had seen it.
         shared.count(|stats| Some(&mut stats.fences_vanished));
         events.tell(Event::FenceVanished);
     }
-    line.known.beside = Some(beside).filter(|_| shared.stats().connects == beside);
-    Ok(line)
+    let beside = Some(beside).filter(|_| shared.stats().connects == beside);
+    let known = Known { passage, protocol, client_id: findings.client_id, beside };
+    Ok(Line { sock, inbox, known })
 }
 
-/// The line, which knows what the server calls it.
-async fn line(fenced: Fenced<Transport>) -> Result<Line, Error> {
-    let (passage, protocol) = (fenced.passage(), fenced.protocol());
-    let (sock, inbox, findings) = fenced.into_parts();
-    let client_id = findings.client_id;
-    let known = Known { passage, protocol, client_id, beside: None };
-    let line = Line { sock, inbox, known };
-    if client_id.is_some() {
+/// As [`dial`], and the line knows what the server calls it.
+pub(super) async fn dial_named(connector: &Connector) -> Result<Line, Error> {
+    let line = dial(connector).await?;
+    // RESP3's HELLO tells.
+    if line.known.protocol == Protocol::Resp3 {
         return Ok(line);
     }
-    // RESP2, where HELLO does not tell. A server that will not tell is none the worse.
     let command = Command::new("CLIENT").arg("ID");
     let Job { out, replies, .. } = Job::command(&command, &Traits::of(&command));
     let mut asked = Exchange::new(line, out, replies);
-    let lost = |_end| Error::Disconnected { maybe_executed: false };
-    asked.done().await.map_err(lost)?;
+    let lost = Error::Disconnected { maybe_executed: false };
+    match timeout(connector.policy().response_timeout, asked.done()).await {
+        Ok(Ok(())) => {}
+        _ => return Err(lost),
+    }
     let (mut line, replies) = asked.into_parts();
+    // A server that will not tell is none the worse.
     line.known.client_id = replies.first().and_then(|id| id.to().ok());
     Ok(line)
 }

@@ -55,6 +55,11 @@ impl Exchange {
         (self.line, self.replies)
     }
 
+    /// So many more replies will come.
+    pub(super) fn expect(&mut self, more: usize) {
+        self.owed = self.owed.saturating_add(more);
+    }
+
     /// Whether a byte has left. If not, nothing has run, and the line is as it was.
     pub(super) fn has_sent(&self) -> bool {
         self.written > 0

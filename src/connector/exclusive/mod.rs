@@ -13,6 +13,7 @@ mod dial;
 mod exchange;
 mod job;
 mod line;
+mod noreply;
 mod orphan;
 mod rescue;
 mod seat;

@@ -54,11 +54,12 @@ impl Work {
     pub(super) fn keep_orphans(&self, connector: &Connector) {
         let handle = connector.handle();
         for orphan in orphans(&self.waiting, self.exchange.replies()) {
+            let command = orphan.command().to_owned();
+            let lost = !handle.orphans.keep(orphan);
             handle.shared.count(|stats| Some(&mut stats.orphans));
-            handle.events.tell(Event::Orphaned { command: orphan.command().to_owned() });
-            if !handle.orphans.keep(orphan) {
-                handle.shared.count(|stats| Some(&mut stats.orphans_lost));
-            }
+            handle.shared.count(|stats| lost.then_some(&mut stats.orphans_lost));
+            // Told last: whoever hears it finds it there.
+            handle.events.tell(Event::Orphaned { command });
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     task::Waker,
     time::Duration,
 };
@@ -32,6 +35,8 @@ pub(in crate::connector) struct Shared {
     router: Mutex<Router>,
     /// Rung when the phase changes, and when callers that wait for room should look again.
     changed: Notify,
+    /// Whether a socket is served: for those who choose among several links, without the lock.
+    serving: AtomicBool,
 }
 
 impl Shared {
@@ -41,6 +46,7 @@ impl Shared {
             core: Mutex::new(Core::new(bounds)),
             router: Mutex::default(),
             changed: Notify::new(),
+            serving: AtomicBool::new(false),
         }
     }
 
@@ -223,6 +229,15 @@ impl Shared {
         drop((router, core));
         wakers.into_iter().for_each(Waker::wake);
         self.changed.notify_waiters();
+    }
+
+    pub(in crate::connector) fn serving(&self, serving: bool) {
+        self.serving.store(serving, Relaxed);
+    }
+
+    /// Whether a socket is served, as far as one can know without the lock.
+    pub(in crate::connector) fn is_serving(&self) -> bool {
+        self.serving.load(Relaxed)
     }
 
     /// No new commands; the driver ends when those in flight are answered.
