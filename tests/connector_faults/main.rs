@@ -16,11 +16,13 @@ mod support;
 
 mod alignment;
 mod bed;
+mod large;
 mod load;
 mod loss;
 mod not_ready;
 mod other_wire;
 mod random;
+mod redial;
 mod session;
 mod silence;
 mod witness;

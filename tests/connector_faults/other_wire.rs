@@ -242,3 +242,55 @@ fn after_a_restart_all_that_run_speak_one_wire_and_the_others_are_stopped() {
         assert_eq!(server.cli(&["GET", VERSION_KEY]), holder);
     });
 }
+
+#[test]
+fn another_wire_met_by_one_connection_of_a_family_stops_them_all() {
+    everywhere(async |server| {
+        // Met by a dedicated one, which dials anew, while the shared one has not looked yet.
+        let connector = Connector::connect(config(&server.url(), policy())).await.unwrap();
+        let mut events = connector.events();
+        let (mut first, mut second) =
+            (connector.dedicated().await.unwrap(), connector.dedicated().await.unwrap());
+        first.command(Command::new("SET").arg("k").arg("v")).await.unwrap();
+        server.cli(&["SET", VERSION_KEY, "other:1"]);
+        server.cli(&["CLIENT", "KILL", "ID", &first.client_id().unwrap().to_string()]);
+        let lost_or_told = bounded("it is told", async {
+            loop {
+                // The first may still find the old socket open.
+                let result = first.command(Command::new("GET").arg("k")).await;
+                if let Err(error @ Error::VersionFence { .. }) = result {
+                    return error;
+                }
+            }
+        })
+        .await;
+        assert_eq!(found(&lost_or_told), Some(&b"other:1"[..]));
+        let why = fatal(&mut events).await;
+        for told in [
+            why,
+            echo(&connector, "later").await.unwrap_err(),
+            second.command(Command::new("GET").arg("k")).await.unwrap_err(),
+            connector.dedicated().await.map(drop).unwrap_err(),
+        ] {
+            assert_eq!(found(&told), Some(&b"other:1"[..]), "{told:?}");
+        }
+
+        // Met by the shared one's heartbeat, while a dedicated one waits on the server.
+        server.cli(&["SET", VERSION_KEY, WIRE]);
+        let policy = Policy { heartbeat: millis(20), ..policy() };
+        let connector = Connector::connect(config(&server.url(), policy)).await.unwrap();
+        let mut waiting = connector.dedicated().await.unwrap();
+        let waits = tokio::spawn(async move {
+            let result = waiting.command(Command::new("BLPOP").arg("empty").arg(0)).await;
+            (waiting, result)
+        });
+        until("it waits", || server.cli(&["INFO", "clients"]).contains("blocked_clients:1")).await;
+        server.cli(&["SET", VERSION_KEY, "other:2"]);
+        let (mut waiting, result) = bounded("it is told", waits).await.unwrap();
+        let error = result.unwrap_err();
+        assert!(found(&error) == Some(b"other:2") || error.maybe_executed(), "{error:?}");
+        let error = waiting.command(Command::new("GET").arg("k")).await.unwrap_err();
+        assert_eq!(found(&error), Some(&b"other:2"[..]), "{error:?}");
+        until("all are closed", || server.clients().is_empty()).await;
+    });
+}
