@@ -148,7 +148,9 @@ impl Config {
     /// Insists on one generation of the protocol.
     ///
     /// RESP2: HELLO is not sent. RESP3: a server that refuses HELLO is refused. Without this call
-    /// HELLO is tried, and RESP2 spoken where the server refuses it.
+    /// HELLO is tried, and RESP2 spoken where the server refuses it. A peer that hangs up on HELLO
+    /// is dialled once more in RESP2; if that comes through, this config and its clones begin in
+    /// RESP2 for the next minute.
     pub fn protocol(mut self, protocol: Protocol) -> Self {
         self.protocol = Some(protocol);
         self
