@@ -2,9 +2,10 @@
 
 use std::future::Future;
 
-use super::{Connector, Dedicated, Error, Pipeline, Pool, Replies, Transaction};
+use super::{Connector, Dedicated, Error, Pipeline, Pool, Replies, ScriptCall, Transaction};
+use crate::resp::Reply;
 
-/// Where a [`Pipeline`] can run: a `&Connector`, a `&Pool`, a `&mut Dedicated`.
+/// Where a [`Pipeline`] or a [`ScriptCall`] can run: a `&Connector`, a `&Pool`, a `&mut Dedicated`.
 ///
 /// For code that does not care which. Implemented here only. Errors and what a dropped future does
 /// are told at each of the three.
@@ -31,6 +32,9 @@ pub trait Carrier: sealed::Sealed + Sized {
         pipeline: &Pipeline,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send;
 
+    /// Runs a call of a script.
+    fn eval(self, call: &ScriptCall<'_>) -> impl Future<Output = Result<Reply, Error>> + Send;
+
     /// Runs all commands and has no reply sent back; on a connection of its own in any case. See
     /// [`Connector::noreply_pipeline`].
     fn noreply_pipeline(
@@ -55,6 +59,10 @@ macro_rules! carriers {
 
             async fn transaction(self, pipeline: &Pipeline) -> Result<Transaction, Error> {
                 $name::transaction(self, pipeline).await
+            }
+
+            async fn eval(self, call: &ScriptCall<'_>) -> Result<Reply, Error> {
+                $name::eval(self, call).await
             }
 
             async fn noreply_pipeline(self, pipeline: &Pipeline) -> Result<bool, Error> {

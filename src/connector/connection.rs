@@ -23,6 +23,7 @@ use super::{
     inbox::{End, Inbox},
     passage::Passage,
     pushes::Pushes,
+    scripting::{Form, ScriptCall, is_missing},
     step::Step,
     sync::{Lost, poll_read, sync, sync_all},
     transport::Transport,
@@ -165,6 +166,23 @@ impl Connection {
         let (sock, reply, inbox) = done.map_err(|lost| self.lost(lost, sent))?;
         self.live = Some(Live { sock, inbox });
         Ok(reply.into_result()?)
+    }
+
+    /// Runs a call of a script, lent or given: by its hash, and with its source where the server does
+    /// not have it. The error is the same either way. (Behind a MULTI of yours it is queued by its
+    /// hash; a [`Pipeline`] brings the source along.)
+    ///
+    /// # Errors
+    ///
+    /// As [`command`](Self::command).
+    pub async fn eval<'a>(&mut self, call: impl Borrow<ScriptCall<'a>>) -> Result<Reply, Error> {
+        let call = call.borrow();
+        match self.command(&call.command(Form::Hash)).await {
+            Err(Error::Server(error)) if is_missing(&error) => {
+                self.command(&call.command(Form::Source)).await
+            }
+            ended => ended,
+        }
     }
 
     /// Sends all commands of a pipeline in one go and answers one reply for each, in order. The

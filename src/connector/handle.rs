@@ -17,7 +17,8 @@ use super::{
     exclusive::{Busy, Orphans},
     family::Family,
     lifecycle::{self, Life},
-    link::{Outbox, Outcome, Shared},
+    link::{Outbox, Outcome, Shared, Turn},
+    scripting::{Forms, ScriptCall},
     step::Step,
 };
 use crate::resp::{Command, Reply};
@@ -202,7 +203,13 @@ impl Connector {
         if let Some(refusal) = pipeline.refusal() {
             return Err(refusal.into());
         }
-        Ok(self.batch(pipeline.len(), |out| pipeline.encode_to(out)).await?.into())
+        let forms = pipeline.forms(false);
+        let encode = |out: &mut Outbox| pipeline.encode_in(forms, out);
+        let (replies, sent) = self.batch(pipeline, forms, pipeline.len(), encode).await?;
+        if forms == Forms::Hashes {
+            self.shared().look_for_missed(pipeline, &replies, sent);
+        }
+        Ok(replies.into())
     }
 
     /// Runs the commands between MULTI and EXEC: all of them, with nobody's in between, or none.
@@ -215,28 +222,91 @@ impl Connector {
         if let Some(refusal) = pipeline.refusal() {
             return Err(refusal.into());
         }
+        let forms = pipeline.forms(true);
+        let encode = |out: &mut Outbox| Transaction::encode(pipeline, forms, out);
         let replies = pipeline.len().saturating_add(2);
-        let replies = self.batch(replies, |out| Transaction::encode(pipeline, out)).await?;
-        Transaction::from_replies(replies)
+        let (replies, sent) = self.batch(pipeline, forms, replies, encode).await?;
+        let ended = Transaction::from_replies(pipeline, replies)?;
+        if let (Forms::Hashes, Transaction::Done(replies)) = (forms, &ended) {
+            self.shared().look_for_missed(pipeline, replies, sent);
+        }
+        Ok(ended)
+    }
+
+    /// Runs a call of a script, lent or given, and answers its reply; the server's error reply comes
+    /// as [`Error::Server`], and is the same whether or not the script was loaded before.
+    ///
+    /// It is sent by its hash (EVALSHA). A server that does not have the script says so, and then it
+    /// has not run: after another client's SCRIPT FLUSH, a restart, a failover. So the script is
+    /// loaded and the call sent again, in one flight, and that costs one more round trip. Of the
+    /// callers who meet this at once, one sends the SCRIPT LOAD for all. Should the script be gone
+    /// again by then, or may this user not load it, the source itself is sent (EVAL), which needs
+    /// nothing loaded: **no NOSCRIPT is answered**, and nothing runs twice. Each of these round trips
+    /// has [`Policy::response_timeout`].
+    ///
+    /// The scripts that were called on it are loaded on each new connection after its fence has
+    /// passed and before any caller's command: 64 of them at most, and 128 KiB.
+    ///
+    /// Fails as [`command`](Self::command) does, but for a refusal: a script cannot change the
+    /// session. Dropped, it may have run once, or not at all.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use echo_wire::connector::{Config, Connector, Script};
+    /// # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    /// # let server = || async {
+    /// #     let (ours, mut theirs) = tokio::io::duplex(4096);
+    /// #     tokio::spawn(async move {
+    /// #         let mut read = [0; 4096];
+    /// #         for answer in [
+    /// #             "%1\r\n+role\r\n+master\r\n+OK\r\n+OK\r\n_\r\n$12\r\nechomq:2.0.0\r\n",
+    /// #             "-NOSCRIPT No matching script.\r\n",
+    /// #             "$40\r\n0123456789012345678901234567890123456789\r\n:3\r\n",
+    /// #         ] {
+    /// #             theirs.read(&mut read).await.unwrap();
+    /// #             theirs.write_all(answer.as_bytes()).await.unwrap();
+    /// #         }
+    /// #         theirs.read(&mut read).await.unwrap();
+    /// #     });
+    /// #     Ok(ours)
+    /// # };
+    /// /// Adds to a counter, but never beyond a limit.
+    /// static ADD: Script = Script::new(
+    ///     "local sum = tonumber(redis.call('GET', KEYS[1]) or 0) + ARGV[1]
+    ///      if sum > tonumber(ARGV[2]) then return redis.error_reply('LIMIT reached') end
+    ///      redis.call('SET', KEYS[1], sum)
+    ///      return sum",
+    /// );
+    /// # let connector = Connector::over(server, Config::tcp("localhost", 6379)).await?;
+    /// let sum = connector.eval(ADD.call().key("sum").arg(3).arg(10)).await?;
+    /// assert_eq!(sum.to::<i64>()?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn eval<'a>(&self, call: impl Borrow<ScriptCall<'a>>) -> Result<Reply, Error> {
+        let reply = self.shared().eval(self.policy(), call.borrow()).await?;
+        Ok(reply.into_result()?)
     }
 }
 
 impl Connector {
     async fn batch(
         &self,
+        pipeline: &Pipeline,
+        forms: Forms,
         replies: usize,
         encode: impl Fn(&mut Outbox),
-    ) -> Result<Vec<Reply>, Error> {
+    ) -> Result<(Vec<Reply>, Turn), Error> {
         let Handle { shared, config, .. } = &*self.handle;
         let count = u32::try_from(replies)
             .map_err(|_too_many| Error::Misuse("a pipeline holds 2^32 commands at most".into()))?;
-        let outcome = match count {
-            0 => return Ok(Vec::new()),
-            count => shared.call(&config.policy, count, encode).await?,
+        let (outcome, sent) = match count {
+            0 => return Ok(Default::default()),
+            count => shared.batch(&config.policy, count, pipeline, forms, encode).await?,
         };
         match outcome {
-            Outcome::One(reply) => Ok(vec![reply]),
-            Outcome::Many(replies) => Ok(replies),
+            Outcome::One(reply) => Ok((vec![reply], sent)),
+            Outcome::Many(replies) => Ok((replies, sent)),
             Outcome::Failed(error) => Err(error),
         }
     }

@@ -6,7 +6,8 @@
 //!   is the `fence`'s; both talk through `sync`, which owns the socket and its `inbox`.
 //! - A [`connection`](Connection) is what came through, for one owner.
 //! - What it is sent: commands, or a [`pipeline`](Pipeline) of them; `command_table` knows what a
-//!   command does to the connection, `arguments` makes keys and ids arguments.
+//!   command does to the connection, `arguments` makes keys and ids arguments. `scripting` is about
+//!   [scripts](Script) and their calls.
 //! - A [`Connector`] (`handle`) is one for many: `link` shares the live socket, `lifecycle` does
 //!   what `supervisor` decides when it is lost, after a `backoff`; `family` stops all at once.
 //! - What callers get besides replies: [`transaction`](Transaction), [`event`](Event),
@@ -47,6 +48,7 @@ mod pushes;
 mod refused;
 mod replies;
 mod resolver;
+mod scripting;
 mod stats;
 mod step;
 mod supervisor;
@@ -77,6 +79,7 @@ pub use pool::Pool;
 pub use pubsub::{Delivery, Message, Subscription};
 pub use replies::{FromReplies, Replies};
 pub use resolver::{Addresses, Resolve};
+pub use scripting::{Script, ScriptCall};
 pub use stats::Stats;
 pub use step::Step;
 pub use transaction::Transaction;

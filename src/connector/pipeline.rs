@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use super::{
     command_table::{Refusal, Traits},
     patience::Waiting,
+    scripting::{Calls, Forms, ScriptCall},
 };
 use crate::resp::{Command, Sink};
 
@@ -43,6 +44,8 @@ pub struct Pipeline {
     refusal_alone: Option<Refusal>,
     /// The commands in it that may wait on the server.
     waiting: Vec<Waiting>,
+    calls: Calls,
+    by_hash: bool,
 }
 
 impl Pipeline {
@@ -81,8 +84,78 @@ impl Pipeline {
             }
             self.waiting.extend(Waiting::of(command, &traits, self.len));
         }
+        if !self.calls.is_empty() && command.name().eq_ignore_ascii_case("SCRIPT") {
+            self.calls.forget();
+        }
         self.len = self.len.saturating_add(1);
         command.encode_to(self);
+    }
+
+    /// Adds a call of a script, lent or given, and gives the pipeline back, to be chained.
+    ///
+    /// # What goes to the server
+    ///
+    /// A server runs the commands behind a call whether or not it has the call's script, and it may
+    /// lose its scripts at any moment: another client's SCRIPT FLUSH is enough. A hash would then be
+    /// answered with NOSCRIPT, when it is too late to send the call again in its place. So each call
+    /// goes out with its source (EVAL), which runs whatever happened before: no NOSCRIPT is answered,
+    /// the order is kept, nothing runs twice. In a transaction, where nobody comes in between, the
+    /// first call of each script has the source, and the others have the hash.
+    ///
+    /// That costs the source's bytes, and the server some 1.3 µs for each KiB of them. Many calls of
+    /// a long script are cheaper as a transaction; and see [`by_hash`](Self::by_hash).
+    ///
+    /// ```
+    /// use echo_wire::{connector::{Pipeline, Script}, resp::Command};
+    ///
+    /// static ADD: Script = Script::new("return redis.call('RPUSH', KEYS[1], ARGV[1])");
+    ///
+    /// let pipeline = Pipeline::new()
+    ///     .command(Command::new("SET").arg("job:17").arg("{}"))
+    ///     .eval(ADD.call().key("wait").arg(17));
+    /// assert_eq!(pipeline.len(), 2);
+    /// ```
+    #[must_use = "the pipeline is taken and given back"]
+    pub fn eval<'a>(mut self, call: impl Borrow<ScriptCall<'a>>) -> Self {
+        self.push_eval(call);
+        self
+    }
+
+    /// Adds a call of a script, lent or given, in place. See [`eval`](Self::eval).
+    pub fn push_eval<'a>(&mut self, call: impl Borrow<ScriptCall<'a>>) {
+        let call = call.borrow();
+        self.writes |= !call.script().is_read_only();
+        self.calls.push(call, self.text.len(), self.len);
+        self.len = self.len.saturating_add(1);
+        call.encode_tail(self);
+    }
+
+    /// Has a [`Connector`](super::Connector) send the calls of scripts by hash (EVALSHA), with a
+    /// SCRIPT LOAD ahead of the batch for each script that this connection has not loaded yet. Its
+    /// reply is not among the batch's.
+    ///
+    /// No source travels with the batch then, and nothing repairs it: where another client has
+    /// emptied the server's cache since, a call is answered with NOSCRIPT in its slot. It did not
+    /// run, and the commands behind it did. The next batch loads the script again. This is for long
+    /// scripts on a server where nobody does that.
+    ///
+    /// On other connections it changes nothing.
+    ///
+    /// ```
+    /// use echo_wire::connector::{Pipeline, Script};
+    ///
+    /// static ADD: Script = Script::new("return redis.call('RPUSH', KEYS[1], ARGV[1])");
+    ///
+    /// let mut pipeline = Pipeline::new().by_hash();
+    /// for id in 0..1000 {
+    ///     pipeline.push_eval(ADD.call().key("wait").arg(id));
+    /// }
+    /// assert_eq!(pipeline.len(), 1000);
+    /// ```
+    #[must_use = "the pipeline is taken and given back"]
+    pub fn by_hash(mut self) -> Self {
+        self.by_hash = true;
+        self
     }
 
     /// The number of commands, which is the number of replies.
@@ -95,9 +168,11 @@ impl Pipeline {
         self.len == 0
     }
 
-    /// How many bytes it sends.
+    /// How many bytes it sends, as a pipeline, each call of a script with its source.
     pub fn encoded_len(&self) -> usize {
-        self.shared.iter().fold(self.text.len(), |sum, (_, bytes)| sum.saturating_add(bytes.len()))
+        let shared = self.shared.iter().map(|(_, bytes)| bytes.len());
+        let heads = self.calls.heads(Forms::Apart).map(|(_, head)| head.encoded_len());
+        shared.chain(heads).fold(self.text.len(), usize::saturating_add)
     }
 
     /// Whether every command in it only reads.
@@ -135,7 +210,21 @@ impl Pipeline {
         self.refusal_alone
     }
 
-    /// Empties it and keeps its memory for the next use.
+    /// The calls of scripts in it.
+    pub(super) fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// In which forms a connector sends them, as a pipeline or, `atomic`, as a transaction.
+    pub(super) fn forms(&self, atomic: bool) -> Forms {
+        match (self.by_hash, atomic) {
+            (true, _) => Forms::Hashes,
+            (false, true) => Forms::Atomic,
+            (false, false) => Forms::Apart,
+        }
+    }
+
+    /// Empties it and keeps its memory, and [`by_hash`](Self::by_hash), for the next use.
     pub fn clear(&mut self) {
         self.text.clear();
         self.shared.clear();
@@ -145,22 +234,48 @@ impl Pipeline {
         self.refusal_dedicated = None;
         self.refusal_alone = None;
         self.waiting.clear();
+        self.calls.clear();
     }
 
-    /// Appends all commands to `out`.
+    /// Appends all commands to `out`, each call of a script with its source.
     pub fn encode(&self, out: &mut BytesMut) {
         self.encode_to(out);
     }
 
     /// Appends all commands to `sink`, which may take large shared arguments without a copy.
     pub(crate) fn encode_to<S: Sink>(&self, sink: &mut S) {
-        let mut from = 0;
-        for (at, bytes) in &self.shared {
-            sink.bytes().extend_from_slice(self.text.get(from..*at).unwrap_or_default());
-            sink.put_shared(bytes);
-            from = *at;
+        self.encode_in(Forms::Apart, sink);
+    }
+
+    /// As [`encode_to`](Self::encode_to), with the calls of scripts in these forms.
+    pub(super) fn encode_in<S: Sink>(&self, forms: Forms, sink: &mut S) {
+        let mut rest = Rest { text: &self.text, from: 0, shared: &self.shared };
+        for (at, head) in self.calls.heads(forms) {
+            rest.encode_before(at, sink);
+            head.encode(sink);
         }
-        sink.bytes().extend_from_slice(self.text.get(from..).unwrap_or_default());
+        rest.encode_before(self.text.len(), sink);
+    }
+}
+
+/// What is still to be encoded: the text from `from` on, and the shared arguments that lie there.
+struct Rest<'p> {
+    text: &'p [u8],
+    from: usize,
+    shared: &'p [(usize, Bytes)],
+}
+
+impl Rest<'_> {
+    fn encode_before<S: Sink>(&mut self, end: usize, sink: &mut S) {
+        while let Some(((at, bytes), rest)) =
+            self.shared.split_first().filter(|((at, _), _)| *at <= end)
+        {
+            sink.bytes().extend_from_slice(self.text.get(self.from..*at).unwrap_or_default());
+            sink.put_shared(bytes);
+            (self.from, self.shared) = (*at, rest);
+        }
+        sink.bytes().extend_from_slice(self.text.get(self.from..end).unwrap_or_default());
+        self.from = end;
     }
 }
 

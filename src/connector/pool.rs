@@ -16,8 +16,8 @@ use tokio::{
 };
 
 use super::{
-    Config, Connector, Dedicated, Error, Events, Orphan, Pipeline, Replies, Stats, Transaction,
-    dialer::Dialer, event::Announcer, family::Family,
+    Config, Connector, Dedicated, Error, Events, Orphan, Pipeline, Replies, ScriptCall, Stats,
+    Transaction, dialer::Dialer, event::Announcer, family::Family,
 };
 use crate::resp::{Command, Reply};
 
@@ -144,6 +144,11 @@ impl Pool {
     /// As [`Connector::transaction`].
     pub async fn transaction(&self, pipeline: &Pipeline) -> Result<Transaction, Error> {
         self.connector().transaction(pipeline).await
+    }
+
+    /// As [`Connector::eval`].
+    pub async fn eval<'a>(&self, call: impl Borrow<ScriptCall<'a>>) -> Result<Reply, Error> {
+        self.connector().eval(call).await
     }
 
     /// As [`Connector::noreply_pipeline`].

@@ -47,6 +47,14 @@ pub struct Stats {
     pub timeouts: u64,
     /// Connections torn down because replies were owed and nothing came.
     pub silences: u64,
+    /// EVALSHA (and EVALSHA_RO) taken for sending: calls of scripts by hash, each try counted.
+    pub evalsha_calls: u64,
+    /// EVAL (and EVAL_RO) taken for sending: calls of scripts with their source.
+    pub eval_calls: u64,
+    /// SCRIPT LOADs that the link itself has queued, on its connections. They are among `commands`.
+    pub script_loads: u64,
+    /// Calls of scripts by hash that did not run, because the server did not have the script.
+    pub noscripts: u64,
     /// Fenced connections made for dedicated use. What runs on them is not counted elsewhere here.
     pub dedicated: u64,
     /// Replies with data that came after their caller on a dedicated connection had gone.
@@ -77,6 +85,10 @@ impl Sum for Stats {
             overloads: a.overloads.saturating_add(b.overloads),
             timeouts: a.timeouts.saturating_add(b.timeouts),
             silences: a.silences.saturating_add(b.silences),
+            evalsha_calls: a.evalsha_calls.saturating_add(b.evalsha_calls),
+            eval_calls: a.eval_calls.saturating_add(b.eval_calls),
+            script_loads: a.script_loads.saturating_add(b.script_loads),
+            noscripts: a.noscripts.saturating_add(b.noscripts),
             dedicated: a.dedicated.saturating_add(b.dedicated),
             orphans: a.orphans.saturating_add(b.orphans),
             orphans_lost: a.orphans_lost.saturating_add(b.orphans_lost),

@@ -2,7 +2,7 @@
 //!
 //! Source: Valkey's pages "Transactions", "MULTI", "EXEC".
 
-use super::{Error, Pipeline, Replies};
+use super::{Error, Pipeline, Replies, scripting::Forms};
 use crate::resp::{Command, ConvertError, Reply, ReplyRef, ServerError, Sink, Value};
 
 /// How a transaction ended.
@@ -45,18 +45,23 @@ impl Transaction {
         }
     }
 
-    pub(super) fn encode<S: Sink>(pipeline: &Pipeline, out: &mut S) {
+    pub(super) fn encode<S: Sink>(pipeline: &Pipeline, forms: Forms, out: &mut S) {
         Command::new("MULTI").encode_to(out);
-        pipeline.encode_to(out);
+        pipeline.encode_in(forms, out);
         Command::new("EXEC").encode_to(out);
     }
 
-    /// The outcome from the replies to MULTI, every command, and EXEC.
-    pub(super) fn from_replies(mut replies: Vec<Reply>) -> Result<Self, Error> {
+    /// The outcome of `pipeline` from the replies to MULTI, every command, and EXEC.
+    pub(super) fn from_replies(
+        pipeline: &Pipeline,
+        mut replies: Vec<Reply>,
+    ) -> Result<Self, Error> {
         let exec = replies.pop().unwrap_or_default();
         let mut replies = replies.into_iter();
         if let Some(reason) = replies.next().as_ref().and_then(Reply::as_error) {
-            return Ok(Self::NotAtomic { reason, replies: replies.collect() });
+            let mut replies: Vec<_> = replies.collect();
+            pipeline.calls().settle(&mut replies);
+            return Ok(Self::NotAtomic { reason, replies: replies.into() });
         }
         if exec.is_null() {
             return Ok(Self::Conflict);
@@ -68,7 +73,9 @@ impl Transaction {
         // Not `to::<Vec<Reply>>()`: an error in here is a value in its slot.
         match exec.value() {
             Value::Array(replies) => {
-                Ok(Self::Done(replies.iter().map(ReplyRef::to_reply).collect()))
+                let mut replies: Vec<_> = replies.iter().map(ReplyRef::to_reply).collect();
+                pipeline.calls().settle(&mut replies);
+                Ok(Self::Done(replies.into()))
             }
             _ => Err(ConvertError::mismatch("the replies of EXEC", exec.as_ref()).into()),
         }
@@ -84,7 +91,7 @@ mod tests {
         let mut decoder = Decoder::new(Limits::default());
         decoder.feed(wire.as_bytes());
         let replies = std::iter::from_fn(|| decoder.next().unwrap()).collect();
-        Transaction::from_replies(replies).unwrap()
+        Transaction::from_replies(&Pipeline::new(), replies).unwrap()
     }
 
     #[test]

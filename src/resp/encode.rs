@@ -38,17 +38,31 @@ impl Sink for BytesMut {
 }
 
 pub(super) fn command<S: Sink>(name: &str, args: &[Arg<'_>], sink: &mut S) {
-    count(args.len().saturating_add(1), sink.bytes());
+    begin(name, args.len(), sink);
+    args.iter().for_each(|arg| argument(arg, sink));
+    end(sink);
+}
+
+/// Begins a command: exactly `args` times [`argument`] follows, then [`end`].
+#[inline]
+pub(crate) fn begin<S: Sink>(name: &str, args: usize, sink: &mut S) {
+    count(args.saturating_add(1), sink.bytes());
     bulk(name.as_bytes(), sink.bytes());
-    for arg in args {
-        match arg.as_shared() {
-            Some(bytes) if bytes.len() >= SHARED_FROM => {
-                separator(bytes.len(), sink.bytes());
-                sink.put_shared(bytes);
-            }
-            _ => bulk(arg.as_bytes(), sink.bytes()),
+}
+
+#[inline]
+pub(crate) fn argument<S: Sink>(arg: &Arg<'_>, sink: &mut S) {
+    match arg.as_shared() {
+        Some(bytes) if bytes.len() >= SHARED_FROM => {
+            separator(bytes.len(), sink.bytes());
+            sink.put_shared(bytes);
         }
+        _ => bulk(arg.as_bytes(), sink.bytes()),
     }
+}
+
+#[inline]
+pub(crate) fn end<S: Sink>(sink: &mut S) {
     sink.bytes().extend_from_slice(b"\r\n");
 }
 

@@ -19,7 +19,7 @@ mod decode;
 mod digits;
 mod double;
 mod elements;
-mod encode;
+pub(crate) mod encode;
 mod error;
 mod frame;
 mod kind;

@@ -3,7 +3,10 @@
 use std::{borrow::Borrow, mem};
 
 use super::{
-    super::{Connector, Error, Passage, Pipeline, Replies, Traits, Transaction},
+    super::{
+        Connector, Error, Passage, Pipeline, Replies, ScriptCall, Traits, Transaction,
+        scripting::{Form, is_missing},
+    },
     call::Call,
     dial::dial_named,
     job::{Job, Leaves},
@@ -124,6 +127,12 @@ impl Dedicated {
         self.connector.noreply_pipeline(pipeline).await
     }
 
+    /// Runs a call of a script, lent or given: by its hash, and with its source where the server does
+    /// not have it. As [`Connector::eval`] otherwise.
+    pub async fn eval<'a>(&mut self, call: impl Borrow<ScriptCall<'a>>) -> Result<Reply, Error> {
+        self.call(call.borrow(), OnLoss::Dial).await
+    }
+
     /// Watches keys: as long as the answer lives, a transaction that is run by it comes to nothing
     /// once somebody has changed one of them. See [`Watch`].
     ///
@@ -193,6 +202,20 @@ impl Dedicated {
         Ok(reply.into_result()?)
     }
 
+    pub(super) async fn call(
+        &mut self,
+        call: &ScriptCall<'_>,
+        on_loss: OnLoss,
+    ) -> Result<Reply, Error> {
+        match self.one(Job::script(call, Form::Hash), on_loss).await {
+            // Only this caller is here: EVAL runs the call and loads the script in one.
+            Err(Error::Server(error)) if is_missing(&error) => {
+                self.one(Job::script(call, Form::Source), on_loss).await
+            }
+            ended => ended,
+        }
+    }
+
     pub(super) async fn exec(
         &mut self,
         pipeline: &Pipeline,
@@ -201,7 +224,8 @@ impl Dedicated {
         if let Some(refusal) = pipeline.refusal_dedicated() {
             return Err(refusal.into());
         }
-        Transaction::from_replies(self.run(Job::transaction(pipeline), on_loss).await?)
+        let replies = self.run(Job::transaction(pipeline), on_loss).await?;
+        Transaction::from_replies(pipeline, replies)
     }
 
     pub(super) async fn run(&mut self, job: Job, on_loss: OnLoss) -> Result<Vec<Reply>, Error> {

@@ -2,7 +2,12 @@
 
 use bytes::BytesMut;
 
-use super::super::{Pipeline, Transaction, command_table::Traits, patience::Waiting};
+use super::super::{
+    Pipeline, ScriptCall, Transaction,
+    command_table::Traits,
+    patience::Waiting,
+    scripting::{Form, Forms},
+};
 use crate::resp::{Command, Reply, Value};
 
 /// One flight.
@@ -34,6 +39,12 @@ impl Job {
         Self { out, replies: 1, waiting, leaves: Leaves::Nothing }
     }
 
+    pub(super) fn script(call: &ScriptCall<'_>, form: Form) -> Self {
+        let mut out = BytesMut::new();
+        call.encode(form, &mut out);
+        Self { out, replies: 1, waiting: Vec::new(), leaves: Leaves::Nothing }
+    }
+
     pub(super) fn pipeline(pipeline: &Pipeline) -> Self {
         let mut out = BytesMut::with_capacity(pipeline.encoded_len());
         pipeline.encode(&mut out);
@@ -44,7 +55,7 @@ impl Job {
     /// Between MULTI and EXEC nothing waits: what would block answers at once.
     pub(super) fn transaction(pipeline: &Pipeline) -> Self {
         let mut out = BytesMut::with_capacity(pipeline.encoded_len().saturating_add(64));
-        Transaction::encode(pipeline, &mut out);
+        Transaction::encode(pipeline, Forms::Atomic, &mut out);
         let replies = pipeline.len().saturating_add(2);
         Self { out, replies, waiting: Vec::new(), leaves: Leaves::Transaction }
     }

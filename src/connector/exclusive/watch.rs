@@ -5,7 +5,7 @@
 use std::borrow::Borrow;
 
 use super::{
-    super::{Error, Pipeline, Replies, Transaction},
+    super::{Error, Pipeline, Replies, ScriptCall, Transaction},
     dedicated::{Dedicated, OnLoss, batch, single},
     job::{Job, Leaves},
 };
@@ -40,6 +40,11 @@ impl<'d> Watch<'d> {
     pub async fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Replies, Error> {
         let job = batch(pipeline)?;
         Ok(self.dedicated.run(job, OnLoss::Fail).await?.into())
+    }
+
+    /// Runs a call of a script, at once: one that reads as a rule. As [`Dedicated::eval`].
+    pub async fn eval<'a>(&mut self, call: impl Borrow<ScriptCall<'a>>) -> Result<Reply, Error> {
+        self.dedicated.call(call.borrow(), OnLoss::Fail).await
     }
 
     /// Watches more keys, beside those that are watched already.

@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use super::{
     clock::Clock,
     outbox::Outbox,
+    scripts::{Scripts, Turn},
     slots::{Outcome, SlotId, Slots},
 };
 use crate::{
@@ -49,6 +50,9 @@ pub(super) struct Core {
     driver: Parking,
     bounds: Bounds,
     protocol: Protocol,
+    scripts: Scripts,
+    /// Replies to SCRIPT LOAD among `pending`: they take nobody's room.
+    loading: usize,
     pub(super) stats: Stats,
     /// A caller was refused for lack of room and may wait for some.
     wants_room: bool,
@@ -96,6 +100,9 @@ impl From<Refusal> for Error {
     }
 }
 
+/// A call that was let in: the slot to wait at, and the driver's waker if it sleeps.
+pub(super) type Submitted = (SlotId, Option<Waker>);
+
 /// A command, or a batch of them, on its way.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -125,6 +132,8 @@ enum Owner {
     Fence,
     /// A subscription that is asked for again on this connection.
     AskedAgain,
+    /// A script that the link loads.
+    Load(Turn),
     /// Nobody any more: the caller was told something else already.
     Nobody,
 }
@@ -144,6 +153,8 @@ impl Core {
             driver: Parking::default(),
             bounds,
             protocol: Protocol::Resp3,
+            scripts: Scripts::default(),
+            loading: 0,
             stats: Stats::default(),
             wants_room: false,
             left: false,
@@ -152,13 +163,18 @@ impl Core {
 
     // ── the caller's side ───────────────────────────────────────────────────────────────────
 
-    /// Queues a command or a batch. `encode` appends its bytes. Answers the slot to wait at, and the
-    /// driver's waker if it sleeps.
+    /// Queues a command or a batch. `encode` appends its bytes.
     pub(super) fn submit(
         &mut self,
         answer: Answer,
         encode: impl FnOnce(&mut Outbox),
-    ) -> Result<(SlotId, Option<Waker>), Refusal> {
+    ) -> Result<Submitted, Refusal> {
+        self.admits(answer)?;
+        self.enter(answer, encode)
+    }
+
+    /// Whether a call may come in now.
+    fn admits(&mut self, answer: Answer) -> Result<(), Refusal> {
         match &self.phase {
             Phase::Serving => {}
             Phase::Away | Phase::Draining(None) => return Err(Refusal::Away),
@@ -166,20 +182,31 @@ impl Core {
                 return Err(Refusal::Stopped(error.clone()));
             }
         }
-        let (replies, confirms) = match answer {
-            Answer::Replies(replies) => (replies, false),
+        let replies = match answer {
             Answer::Confirms(_) if self.protocol == Protocol::Resp2 => {
                 return Err(Refusal::Stopped(Error::RequiresResp3));
             }
-            Answer::Confirms(names) => (names, true),
+            Answer::Replies(replies) | Answer::Confirms(replies) => replies,
         };
-        let pending = self.pending.saturating_add(replies as usize);
+        let pending = self.pending.saturating_sub(self.loading);
         // A batch larger than the bound is let in alone, not refused for ever.
-        let full = pending > self.bounds.commands && self.pending > 0;
+        let full = pending.saturating_add(replies as usize) > self.bounds.commands && pending > 0;
         if full || self.unwritten() >= self.bounds.bytes {
             self.wants_room = true;
             return Err(Refusal::Full);
         }
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        answer: Answer,
+        encode: impl FnOnce(&mut Outbox),
+    ) -> Result<Submitted, Refusal> {
+        let (replies, confirms) = match answer {
+            Answer::Replies(replies) => (replies, false),
+            Answer::Confirms(names) => (names, true),
+        };
         let slot = if confirms || replies == 1 {
             self.slots.take_one()
         } else {
@@ -196,7 +223,7 @@ impl Core {
         &mut self,
         names: u32,
         encode: impl FnOnce(&mut Outbox),
-    ) -> Option<(SlotId, Option<Waker>)> {
+    ) -> Option<Submitted> {
         if !matches!(self.phase, Phase::Serving | Phase::Draining(_)) {
             return None;
         }
@@ -312,6 +339,13 @@ impl Core {
             Owner::Caller(slot) => Delivered::Caller(self.slots.deliver(slot, reply, last)),
             Owner::Fence => Delivered::Fence(reply),
             Owner::AskedAgain => Delivered::AskedAgain(reply.as_error()),
+            Owner::Load(turn) => {
+                self.loading = self.loading.saturating_sub(1);
+                if reply.is_error() {
+                    self.scripts.refused(turn);
+                }
+                Delivered::Caller(None)
+            }
             Owner::Nobody => Delivered::Caller(None),
         })
     }
@@ -382,7 +416,9 @@ impl Core {
         }
         self.out.clear();
         self.clock.reset();
-        (self.pending, self.taken, self.written) = (0, 0, 0);
+        self.scripts.lost();
+        (self.pending, self.loading) = (0, 0);
+        (self.taken, self.written) = (0, 0);
         // Whoever drained the link was promised that nothing new is taken, on any socket.
         self.phase = match self.stops() {
             Some(error) => Phase::Stopped(error),
@@ -431,8 +467,9 @@ impl Core {
     /// free, so that they come in by the batch and not one by one.
     pub(super) fn takes_waiters(&mut self) -> bool {
         let free = |used: usize, bound: usize| used <= bound.saturating_sub(bound.div_ceil(4));
+        let pending = self.pending.saturating_sub(self.loading);
         let roomy =
-            free(self.pending, self.bounds.commands) && free(self.unwritten(), self.bounds.bytes);
+            free(pending, self.bounds.commands) && free(self.unwritten(), self.bounds.bytes);
         roomy && std::mem::take(&mut self.wants_room)
     }
 
@@ -491,6 +528,10 @@ impl Parking {
         self.0.take()
     }
 }
+
+mod scripted;
+
+pub(super) use scripted::Try;
 
 #[cfg(test)]
 mod tests;

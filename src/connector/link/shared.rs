@@ -15,7 +15,7 @@ use tokio::{sync::Notify, time::timeout};
 
 use super::{
     call::Call,
-    core::{Answer, Bounds, Core, Phase, Refusal},
+    core::{Answer, Bounds, Core, Phase, Refusal, Submitted},
     outbox::Outbox,
     slots::{Outcome, SlotId},
 };
@@ -69,7 +69,7 @@ impl Shared {
         replies: u32,
         encode: impl Fn(&mut Outbox),
     ) -> Result<Outcome, Error> {
-        self.send(policy, Answer::Replies(replies), encode).await
+        self.send(policy, |core| core.submit(Answer::Replies(replies), &encode)).await
     }
 
     /// Records that `mailbox` wants `names` and sends `command`, which subscribes to them, in one
@@ -88,7 +88,8 @@ impl Shared {
             names.iter().for_each(|name| router.add(kind, name, mailbox));
             command.encode_to(out);
         };
-        self.send(policy, Answer::Confirms(count), subscribe).await?.into_result()
+        let subscribe = |core: &mut Core| core.submit(Answer::Confirms(count), subscribe);
+        self.send(policy, subscribe).await?.into_result()
     }
 
     /// Forgets that `mailbox` wants `names`, and sends what unsubscribes from those that nobody
@@ -115,16 +116,15 @@ impl Shared {
     async fn send(
         &self,
         policy: &Policy,
-        answer: Answer,
-        encode: impl Fn(&mut Outbox),
+        mut submit: impl FnMut(&mut Core) -> Result<Submitted, Refusal>,
     ) -> Result<Outcome, Error> {
-        let submitted = self.core().submit(answer, &encode);
+        let submitted = submit(&mut self.core());
         let slot = match submitted {
             Ok((slot, driver)) => {
                 wake(driver);
                 slot
             }
-            Err(refusal) => self.admit(policy, refusal, answer, encode).await?,
+            Err(refusal) => self.admit(policy, refusal, submit).await?,
         };
         match Call::new(self, slot).await {
             Outcome::Failed(error) => Err(error),
@@ -137,8 +137,7 @@ impl Shared {
         &self,
         policy: &Policy,
         refusal: Refusal,
-        answer: Answer,
-        encode: impl Fn(&mut Outbox),
+        mut submit: impl FnMut(&mut Core) -> Result<Submitted, Refusal>,
     ) -> Result<SlotId, Error> {
         let away = match policy.when_away {
             WhenAway::Fail => Duration::ZERO,
@@ -157,7 +156,7 @@ impl Shared {
         if patience.is_zero() {
             return Err(refusal.into());
         }
-        let admitted = self.until(|core| match core.submit(answer, &encode) {
+        let admitted = self.until(|core| match submit(core) {
             Ok(admitted) => Some(Ok(admitted)),
             Err(Refusal::Stopped(error)) => Some(Err(error)),
             // Who waits for room waits for another connection only if the policy says so.
@@ -211,8 +210,8 @@ impl Shared {
         self.until(|core| core.stops()).await
     }
 
-    /// A fenced socket is there. What was subscribed to on the last one is asked for before any
-    /// caller's command.
+    /// A fenced socket is there. What was subscribed to on the last one is asked for, and scripts
+    /// are loaded, before any caller's command.
     pub(in crate::connector) fn open(&self, protocol: Protocol) {
         let mut wakers = Vec::new();
         let mut core = self.core();
@@ -225,6 +224,7 @@ impl Shared {
             }
             Protocol::Resp2 => router.end(&Error::RequiresResp3, &mut wakers),
         }
+        core.load_again();
         core.open(protocol);
         drop((router, core));
         wakers.into_iter().for_each(Waker::wake);
@@ -295,6 +295,8 @@ impl Shared {
         self.until(|core| core.is_left().then_some(())).await;
     }
 }
+
+mod scripted;
 
 fn wake(driver: Option<Waker>) {
     if let Some(driver) = driver {

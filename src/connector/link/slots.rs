@@ -24,6 +24,15 @@ pub(in crate::connector) enum Outcome {
 }
 
 impl Outcome {
+    /// The one reply.
+    pub(super) fn into_reply(self) -> Result<Reply, Error> {
+        match self {
+            Self::One(reply) => Ok(reply),
+            Self::Many(replies) => Ok(replies.into_iter().next().unwrap_or_default()),
+            Self::Failed(error) => Err(error),
+        }
+    }
+
     /// For a command whose reply says no more than that it was done.
     pub(in crate::connector) fn into_result(self) -> Result<(), Error> {
         match self {
