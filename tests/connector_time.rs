@@ -5,12 +5,17 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     reason = "a test stops where it fails"
 )]
 
 mod support;
 
-use std::{future::Future, time::Duration};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use echo_wire::{
     connector::{
@@ -224,6 +229,42 @@ async fn waits_between_attempts_grow_are_capped_and_start_afresh_after_a_served_
     server.cut();
     let after = event(&mut events, wait).await;
     assert!(after <= Duration::from_millis(100), "{after:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fifty_connectors_that_lost_one_server_do_not_come_back_in_step() {
+    let server = MemoryStore::new();
+    let dials = Arc::new(Mutex::new(Vec::new()));
+    let mut connectors = Vec::new();
+    for _ in 0..50 {
+        let (dial, dials) = (server.dialer(), Arc::clone(&dials));
+        let dial = move || {
+            dials.lock().unwrap().push(Instant::now());
+            dial()
+        };
+        let config =
+            Config::tcp("memory", 1).policy(Policy { backoff_cap: seconds(10), ..policy() });
+        connectors.push(Connector::over(dial, config).await.unwrap());
+    }
+    dials.lock().unwrap().clear();
+    let start = Instant::now();
+    server.away(true);
+    server.cut();
+    sleep(seconds(10)).await;
+    let after: Vec<u128> =
+        dials.lock().unwrap().iter().map(|at| at.duration_since(start).as_millis()).collect();
+    let each = after.len() / 50;
+    assert!((4..=15).contains(&each), "{each} attempts in ten seconds");
+    // Who is first, second, … comes in the order of time; the first fifty are not one crowd.
+    assert!(after.iter().all(|ms| *ms >= 10), "none comes back at once");
+    let mut crowds = [0_u32; 1000];
+    after.iter().filter(|ms| **ms < 10_000).for_each(|ms| crowds[(ms / 10) as usize] += 1);
+    let largest = crowds.iter().max().unwrap();
+    assert!(*largest <= 25, "{largest} of fifty came within 10 ms");
+    server.away(false);
+    for connector in &connectors {
+        connector.ready().await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -29,7 +29,7 @@ pub fn policy() -> Policy {
         drain_within: Duration::from_secs(30),
         backoff_base: millis(4),
         backoff_cap: millis(40),
-        backoff_reset: HOUR,
+        backoff_reset: Duration::ZERO,
         ..Policy::default()
     }
 }

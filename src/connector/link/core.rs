@@ -124,6 +124,9 @@ pub(super) enum Answer {
     Confirms(u32),
 }
 
+/// Places for commands that are kept for the next ones.
+const KEPT: usize = 1024;
+
 /// Who gets the replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
@@ -295,6 +298,16 @@ impl Core {
     /// Whether every command has its replies.
     pub(super) fn is_quiet(&self) -> bool {
         self.in_flight.is_empty() && self.gathered.is_empty()
+    }
+
+    /// Gives back the memory that a burst took, unless something is under way.
+    pub(super) fn shrink(&mut self) {
+        if self.is_quiet() {
+            self.in_flight.shrink_to(KEPT);
+            self.gathered.shrink_to(KEPT);
+            self.slots.shrink(KEPT);
+            self.out.shrink();
+        }
     }
 
     /// Moves what gathered into `wave`, which is empty. Its commands are in flight from here on.

@@ -81,6 +81,8 @@ pub(in crate::connector) enum End {
 
 /// Turns without a pause before other tasks get theirs.
 const TURNS: usize = 32;
+/// Places for replies and wakers that are kept from one heartbeat to the next.
+const KEPT: usize = 1024;
 /// Slices in one vectored write.
 const SLICES: usize = 32;
 
@@ -239,6 +241,10 @@ impl Driver {
             Phase::Away | Phase::Stopped(_) => return Err(End::Stopped),
         }
         if let Some(get) = self.pulse.begin(now) {
+            core.shrink();
+            self.replies.shrink_to(KEPT);
+            self.wakers.shrink_to(KEPT);
+            self.wave.shrink();
             core.probe(1, get, &mut self.wave);
             return Ok(Took::Wave);
         }

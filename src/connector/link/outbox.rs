@@ -11,6 +11,8 @@ use crate::resp::Sink;
 
 /// A buffer that grew past this for one burst is given back when it is empty again.
 const KEEP: usize = 1024 * 1024;
+/// What is kept of it while the connection is at rest.
+const KEEP_AT_REST: usize = 64 * 1024;
 
 /// 0 ≤ `pos` ≤ `bytes.len()`; every `Spliced::at` lies in `pos..=bytes.len()`, in rising order.
 #[derive(Debug, Default)]
@@ -89,6 +91,16 @@ impl Outbox {
         }
         if self.is_empty() {
             self.clear();
+        }
+    }
+
+    /// Gives back what a burst had made of an empty buffer.
+    pub(super) fn shrink(&mut self) {
+        if self.is_empty() && self.bytes.capacity() > KEEP_AT_REST {
+            self.bytes = BytesMut::new();
+        }
+        if self.shared.is_empty() {
+            self.shared = VecDeque::new();
         }
     }
 

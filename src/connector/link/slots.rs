@@ -180,6 +180,15 @@ impl Slots {
         Some(was)
     }
 
+    /// Gives back what more than `kept` slots take up, if none is taken.
+    pub(super) fn shrink(&mut self, kept: usize) {
+        let is_free = |slot: &Slot| matches!(slot, Slot::Free { .. });
+        if self.slots.len() > kept && self.slots.iter().all(is_free) {
+            self.slots = Vec::new();
+            self.free = None;
+        }
+    }
+
     /// How many slots are taken.
     #[cfg(test)]
     pub(super) fn taken(&self) -> usize {
