@@ -180,7 +180,7 @@ impl Bed {
         self.proxy.cut(Cut::Close);
         let stopped = async {
             while connector.ready().await.is_ok() {
-                yield_now().await
+                yield_now().await;
             }
         };
         bounded("it is stopped", stopped).await;
