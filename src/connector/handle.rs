@@ -148,7 +148,7 @@ impl Connector {
             events: events.clone(),
             family: family.clone(),
         };
-        let (ready_within, mut causes) = (config.policy.ready_within, events.listen());
+        let (ready_within, causes) = (config.policy.ready_within, events.listen());
         let task = runtime.spawn(lifecycle::live(life)).abort_handle();
         let handle = Handle {
             shared,
@@ -162,14 +162,8 @@ impl Connector {
             task,
         };
         let connector = Self { handle: Arc::new(handle) };
-        let passed = async {
-            connector.handle.shared.ready().await?;
-            // Told right after; whoever listens from here on hears of what comes next.
-            while !matches!(causes.next().await, Some(Event::Fenced(_)) | None) {}
-            Ok(())
-        };
-        match timeout(ready_within, passed).await {
-            Ok(passed) => passed.map(|()| connector),
+        match timeout(ready_within, connector.handle.shared.connected()).await {
+            Ok(connected) => connected.map(|()| connector),
             Err(_elapsed) => Err(last_cause(causes)),
         }
     }

@@ -103,6 +103,7 @@ impl Life {
         if vanished {
             self.events.tell(Event::FenceVanished);
         }
+        self.shared.announced();
     }
 
     /// Serves one socket to its end, then answers everybody who waited for it.

@@ -37,6 +37,8 @@ pub(in crate::connector) struct Shared {
     changed: Notify,
     /// Whether a socket is served: for those who choose among several links, without the lock.
     serving: AtomicBool,
+    /// Whether the first pass of the fence was told as an event.
+    announced: AtomicBool,
 }
 
 impl Shared {
@@ -47,6 +49,7 @@ impl Shared {
             router: Mutex::default(),
             changed: Notify::new(),
             serving: AtomicBool::new(false),
+            announced: AtomicBool::new(false),
         }
     }
 
@@ -194,6 +197,20 @@ impl Shared {
             Phase::Away | Phase::Draining(None) => None,
         })
         .await
+    }
+
+    /// As [`ready`](Self::ready), and everybody was told: who listens from here on hears of what
+    /// comes next.
+    pub(in crate::connector) async fn connected(&self) -> Result<(), Error> {
+        self.ready().await?;
+        self.until(|core| (self.announced.load(Relaxed) || core.is_left()).then_some(())).await;
+        Ok(())
+    }
+
+    /// The fence passed, and that was told as an event.
+    pub(in crate::connector) fn announced(&self) {
+        self.announced.store(true, Relaxed);
+        self.ring();
     }
 
     /// Resolves when the link was stopped for good, with the reason.
