@@ -11,22 +11,10 @@
 mod support;
 
 use echo_wire::{
-    connector::{Carrier, Config, Connector, Error, Pipeline, Pool, Transaction},
-    resp::{Command, Protocol, ServerError},
+    connector::{Carrier, Connector, Error, Pipeline, Pool, Transaction},
+    resp::{Command, ServerError},
 };
-use support::{Server, flavors};
-
-fn everywhere(test: impl AsyncFn(&Server, Config)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    for flavor in flavors() {
-        let server = flavor.server().start();
-        for protocol in [Protocol::Resp2, Protocol::Resp3] {
-            server.cli(&["FLUSHALL"]);
-            let config = Config::from_url(&server.url()).unwrap().protocol(protocol);
-            runtime.block_on(test(&server, config));
-        }
-    }
-}
+use support::everywhere;
 
 /// Two commands that succeed with one between them that cannot.
 fn batch() -> Pipeline {

@@ -5,6 +5,7 @@
 
 mod findings;
 mod plan;
+mod release;
 mod sequence;
 
 use tokio::time::{Instant, timeout_at};

@@ -14,7 +14,7 @@ use super::{
     cause::Cause,
     dialer::Dialer,
     event::Announcer,
-    exclusive::{Busy, Orphans},
+    exclusive::Orphans,
     family::Family,
     lifecycle::{self, Life},
     link::{Outbox, Outcome, Shared, Turn},
@@ -91,8 +91,6 @@ pub(super) struct Handle {
     pub(super) events: Announcer,
     pub(super) family: Family,
     pub(super) orphans: Orphans,
-    /// The calls and rescues of dedicated connections.
-    pub(super) busy: Busy,
     pub(super) runtime: Runtime,
     task: AbortHandle,
 }
@@ -157,7 +155,6 @@ impl Connector {
             events,
             family,
             orphans: Orphans::default(),
-            busy: Busy::default(),
             runtime,
             task,
         };
@@ -344,7 +341,7 @@ impl Connector {
         let drain_within = self.handle.config.policy.drain_within;
         let drained = async {
             self.handle.shared.stopped().await;
-            self.handle.busy.none().await;
+            self.handle.shared.unheld().await;
         };
         drop(timeout(drain_within, drained).await);
         self.handle.shared.stop(Error::Closed);

@@ -12,6 +12,7 @@
 //! | `gauge.rs` | open files and live tasks |
 //! | `wait.rs` | waiting with a bound in real time |
 //! | `flavor.rs` | which servers there are, and where their binaries lie |
+//! | `everywhere.rs` | one test on each server, in both generations |
 //! | `port.rs` | a port number nobody else takes while it is held |
 //! | `watched.rs` | a stream that counts flights and lets a test step in between |
 //! | `spawn.rs` | child processes that cannot outlive the test process |
@@ -34,6 +35,7 @@
 mod carry;
 mod close;
 mod dialogue;
+mod everywhere;
 mod flavor;
 mod gauge;
 mod listener;
@@ -49,6 +51,7 @@ mod wait;
 mod watched;
 
 pub use dialogue::{bulk, encoded};
+pub use everywhere::everywhere;
 pub use flavor::{Flavor, flavors};
 pub use gauge::{Gauge, open_files};
 pub use listener::Listener;

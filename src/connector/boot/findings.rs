@@ -9,6 +9,8 @@ pub(in crate::connector) struct Findings {
     pub(in crate::connector) protocol: Protocol,
     /// What the server calls this connection, if HELLO told.
     pub(in crate::connector) client_id: Option<u64>,
+    /// Whether CLIENT UNBLOCK can do no harm there, by HELLO's word.
+    pub(in crate::connector) unblocks_safely: bool,
     /// `maxmemory-policy`, if it could be seen and lets the server drop keys.
     pub(in crate::connector) eviction: Option<String>,
     /// Courtesies that the server declined, in order.

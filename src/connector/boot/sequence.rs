@@ -17,6 +17,7 @@ use super::{
     },
     findings::{self, Findings, Role},
     plan::{self, OnRefusal},
+    release,
 };
 use crate::resp::{Protocol, Reply, ServerError, Value};
 
@@ -93,6 +94,7 @@ impl<'c> Sequence<'c> {
             findings: Findings {
                 protocol: Protocol::Resp2,
                 client_id: None,
+                unblocks_safely: false,
                 eviction: None,
                 declined: Vec::new(),
             },
@@ -230,6 +232,7 @@ impl<'c> Sequence<'c> {
                     Some(Value::Integer(2)) => Protocol::Resp2,
                     _ => Protocol::Resp3,
                 };
+                self.findings.unblocks_safely = release::unblocks_safely(reply);
                 self.findings.client_id = findings::field(reply, b"id").and_then(|id| id.to().ok());
                 let role = findings::field(reply, b"role").and_then(|role| role.value().text());
                 self.check_role(step, role)

@@ -109,14 +109,14 @@ impl fmt::Display for Reason {
                  use a dedicated connection"
             }
             Self::Transaction => {
-                "would draw other callers' commands into a transaction or out of one: \
-                 use transaction, or a dedicated connection"
+                "would draw other commands into a transaction or out of one: \
+                 use transaction, or watch on a dedicated connection"
             }
             Self::Subscription => "changes what the connection receives: use subscribe and its kin",
             Self::Boot => "belongs to the connect sequence: set it in the config",
             Self::Mode => {
-                "switches a mode of the session that all callers share: \
-                 use a dedicated connection"
+                "switches a mode of the session, for all later calls and until the next reconnect: \
+                 use a Connection"
             }
             Self::Replies => {
                 "changes how many replies come, so that replies would reach the wrong callers: \

@@ -10,12 +10,11 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    super::{Connector, Error, inbox::End},
-    busy::Entered,
+    super::{Connector, Error, inbox::End, link::Hold},
     exchange::Exchange,
     job::{self, Job, Leaves},
     line::Line,
-    rescue::{Work, last_words, rescue},
+    rescue::{Work, read_out, rescue},
     seat::Seat,
 };
 use crate::{connector::patience::Patience, resp::Reply};
@@ -28,7 +27,7 @@ pub(super) struct Call<'d> {
     seat: &'d mut Seat,
     /// None once it has ended.
     work: Option<Work>,
-    entered: Option<Entered>,
+    hold: Option<Hold>,
 }
 
 enum Turn {
@@ -44,8 +43,8 @@ impl<'d> Call<'d> {
     pub(super) fn new(connector: &'d Connector, seat: &'d mut Seat, line: Line, job: Job) -> Self {
         let Job { out, replies, waiting, leaves } = job;
         let work = Work { exchange: Exchange::new(line, out, replies), waiting, leaves };
-        let entered = connector.handle().busy.enter();
-        Self { connector, seat, work: Some(work), entered: Some(entered) }
+        let hold = connector.handle().shared.hold();
+        Self { connector, seat, work: Some(work), hold: Some(hold) }
     }
 
     /// The replies, one for each command.
@@ -66,9 +65,9 @@ impl<'d> Call<'d> {
             }
             Turn::Stopped(_why) => {
                 let Some(work) = &mut self.work else { return Ok(Vec::new()) };
-                match last_words(self.connector, &mut work.exchange).await {
+                match read_out(self.connector, work).await {
                     Ok(()) => Ok(self.work.take().map(Work::into_replies).unwrap_or_default()),
-                    Err(_end) => {
+                    Err(()) => {
                         self.lose();
                         Err(Error::Disconnected { maybe_executed: true })
                     }
@@ -129,8 +128,8 @@ impl<'d> Call<'d> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        if let (Some(work), Some(entered)) = (self.work.take(), self.entered.take()) {
-            *self.seat = rescue(self.connector, work, entered);
+        if let (Some(work), Some(hold)) = (self.work.take(), self.hold.take()) {
+            *self.seat = rescue(self.connector, work, hold);
         }
     }
 }

@@ -42,9 +42,10 @@ use crate::resp::{Arg, Command, Protocol, Reply};
 /// kept as an [`Orphan`], told as [`Event::Orphaned`], and waits at [`Connector::take_orphans`].
 /// Dropping the handle afterwards does the same and then closes.
 ///
-/// Where UNBLOCK is no way (no right to it, the shared link lost, the connector closed), the socket
-/// is ended in order, what the server had sent is read, and the next call dials. What stays is a
-/// server that pops and then falls silent for longer than [`Policy::drain_within`], or dies.
+/// Where UNBLOCK is no way (no right to it, the shared link lost meanwhile), our side of the socket
+/// is ended, what the server had sent is read to its end, and the next call dials. What stays is a
+/// server that pops and learns of our end in the same turn, that pops and then falls silent for
+/// longer than [`Policy::drain_within`], or that dies.
 ///
 /// The reply to a command that does not wait is read and dropped when its future was dropped, as on
 /// the shared connection.
@@ -60,6 +61,37 @@ use crate::resp::{Arg, Command, Protocol, Reply};
 /// [`Policy::response_timeout`]: crate::connector::Policy::response_timeout
 /// [`Policy::drain_within`]: crate::connector::Policy::drain_within
 /// [`Event::Orphaned`]: crate::connector::Event::Orphaned
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use echo_wire::{connector::{Config, Connector}, resp::Command};
+/// # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// # let server = || async {
+/// #     let (ours, mut theirs) = tokio::io::duplex(4096);
+/// #     tokio::spawn(async move {
+/// #         let mut read = [0; 4096];
+/// #         while let Ok(n @ 1..) = theirs.read(&mut read).await {
+/// #             let command = String::from_utf8_lossy(&read[..n]);
+/// #             let answer = match () {
+/// #                 () if command.contains("HELLO") => "%1\r\n+role\r\n+master\r\n+OK\r\n+OK\r\n_\r\n$12\r\nechomq:2.0.0\r\n",
+/// #                 () if command.contains("BLPOP") => "*2\r\n$4\r\nmail\r\n$5\r\nhello\r\n",
+/// #                 () => "+OK\r\n",
+/// #             };
+/// #             theirs.write_all(answer.as_bytes()).await.unwrap();
+/// #         }
+/// #     });
+/// #     Ok(ours)
+/// # };
+/// # let connector = Connector::over(server, Config::tcp("localhost", 6379)).await?;
+/// let mut worker = connector.dedicated().await?;
+/// // Waits for five seconds at most; null when nothing came.
+/// let reply = worker.command(Command::new("BLPOP").arg("mail").arg(5)).await?;
+/// if let Some((_key, job)) = reply.to::<Option<(String, String)>>()? {
+///     assert_eq!(job, "hello");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Dedicated {
     connector: Connector,

@@ -61,7 +61,9 @@ async fn attempt(connector: &Connector) -> Result<Line, Error> {
         events.tell(Event::FenceVanished);
     }
     let beside = Some(beside).filter(|_| shared.stats().connects == beside);
-    let known = Known { passage, protocol, client_id: findings.client_id, beside };
+    let client_id = findings.client_id;
+    let unblocks_safely = findings.unblocks_safely;
+    let known = Known { passage, protocol, client_id, unblocks_safely, beside };
     Ok(Line { sock, inbox, known })
 }
 
@@ -75,10 +77,9 @@ pub(super) async fn dial_named(connector: &Connector) -> Result<Line, Error> {
     let command = Command::new("CLIENT").arg("ID");
     let Job { out, replies, .. } = Job::command(&command, &Traits::of(&command));
     let mut asked = Exchange::new(line, out, replies);
-    let lost = Error::Disconnected { maybe_executed: false };
     match timeout(connector.policy().response_timeout, asked.done()).await {
         Ok(Ok(())) => {}
-        _ => return Err(lost),
+        _lost_or_late => return Err(Error::Disconnected { maybe_executed: false }),
     }
     let (mut line, replies) = asked.into_parts();
     // A server that will not tell is none the worse.

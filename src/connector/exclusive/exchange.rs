@@ -31,6 +31,8 @@ pub(super) struct Exchange {
     replies: Vec<Reply>,
     /// How many replies are still to come.
     owed: usize,
+    /// We have said that nothing more will come.
+    ended: bool,
     lost: bool,
 }
 
@@ -38,7 +40,7 @@ impl Exchange {
     /// Sends `out`, which `owed` replies will answer, on a line that is settled.
     pub(super) fn new(line: Line, out: BytesMut, owed: usize) -> Self {
         let (replies, flushed) = (Vec::new(), false);
-        Self { line, out, written: 0, flushed, replies, owed, lost: false }
+        Self { line, out, written: 0, flushed, replies, owed, ended: false, lost: false }
     }
 
     pub(super) fn line(&self) -> &Line {
@@ -70,6 +72,16 @@ impl Exchange {
         self.written == self.out.len()
     }
 
+    /// Whether a part of the next reply has come.
+    pub(super) fn is_midway(&mut self) -> bool {
+        !self.line.inbox.decoder().is_idle()
+    }
+
+    /// Whether the line can be used again, once the flight is done.
+    pub(super) fn is_open(&self) -> bool {
+        !self.ended && !self.lost
+    }
+
     /// Resolves when every reply is in, or the socket is lost. Cancel safe.
     pub(super) async fn done(&mut self) -> Result<(), End> {
         poll_fn(|cx| self.poll(cx)).await
@@ -87,7 +99,7 @@ impl Exchange {
     /// Says that nothing more will be sent. What the server has sent before it learns of it still
     /// comes; a command that waits there is given up by it. The line cannot be used again.
     pub(super) async fn end_sending(&mut self) {
-        self.flushed = true;
+        (self.flushed, self.ended) = (true, true);
         self.out.truncate(self.written);
         // A peer that is gone needs not be told.
         drop(self.line.sock.shutdown().await);

@@ -25,6 +25,8 @@ pub(super) struct Known {
     pub(super) protocol: Protocol,
     /// What the server calls it, if it said so.
     pub(super) client_id: Option<u64>,
+    /// Whether CLIENT UNBLOCK can do no harm there.
+    pub(super) unblocks_safely: bool,
     /// Which of the shared link's sockets was there when this one was made; `None` where that
     /// changed meanwhile. As long as it is still there, both lead to the same server.
     pub(super) beside: Option<u64>,

@@ -5,8 +5,6 @@
 //! - `dial` makes a `line`, a fenced socket between two calls; `seat` is where it stays.
 //! - A `call` is one `exchange` on the line: commands out, replies in. Given up half-way it goes to
 //!   a `rescue`, which brings the line back; what had been handed out for it is an [`Orphan`].
-//! - `busy` counts calls and rescues, so that closing can wait for them.
-mod busy;
 mod call;
 mod dedicated;
 mod dial;
@@ -23,5 +21,4 @@ pub use dedicated::Dedicated;
 pub use orphan::Orphan;
 pub use watch::Watch;
 
-pub(super) use busy::Busy;
 pub(super) use orphan::Orphans;

@@ -43,7 +43,7 @@ impl Connector {
             return Ok(true);
         }
         let line = dial(self).await?;
-        let _entered = self.handle().busy.enter();
+        let _entered = self.handle().shared.hold();
         let mut exchange = Exchange::new(line, encoded(pipeline), 1);
         let now = Instant::now();
         let deadline = now.checked_add(self.policy().response_timeout).unwrap_or(now);

@@ -6,9 +6,13 @@
 //! yet, or no more because it has popped. So it is asked again until the reply is in, for a bounded
 //! time. No UNBLOCK is under way when the line goes back, or the next command could be hit by it.
 //!
-//! Where UNBLOCK does not help (no right to it, the shared link lost, the connector closed), the
-//! line is given up: we say that nothing more will be sent, and read until the server closes. It
-//! sends what it had popped before it learns that, and pops nothing after.
+//! Older servers die of an UNBLOCK whose client is held up by CLIENT PAUSE (see `boot/release.rs`).
+//! Unless a server is known to be mended, UNBLOCK goes into a transaction, together with a PFCOUNT:
+//! a paused server holds that back, as it may write, and so never runs the UNBLOCK in a pause.
+//!
+//! Where UNBLOCK is no way (no right to it, the shared link lost), the line is given up: we say
+//! that nothing more will be sent, and read until the server closes. It sends what it had popped
+//! before, unless it learns of our end in the very turn of its loop in which it pops.
 //!
 //! Source: Valkey's page "CLIENT UNBLOCK".
 
@@ -26,16 +30,21 @@ use tokio::{
 
 use super::{
     super::{
-        Connector, Event, Policy, WhenAway, WhenFull, inbox::End, link::Outcome, patience::Waiting,
+        Connector, Event, Policy,
+        inbox::End,
+        link::{Hold, Outcome},
+        patience::Waiting,
     },
-    busy::Entered,
     exchange::Exchange,
     job::{self, Job, Leaves},
     line::{Known, Line},
     orphan::orphans,
     seat::Seat,
 };
-use crate::resp::{Command, Reply, Value};
+use crate::{
+    keyspace::VERSION_KEY,
+    resp::{Command, Reply, ReplyRef, Value},
+};
 
 /// A flight, and what is to be minded when it is over.
 #[derive(Debug)]
@@ -65,7 +74,7 @@ impl Work {
 }
 
 /// Takes over a call that its caller has given up.
-pub(super) fn rescue(connector: &Connector, work: Work, entered: Entered) -> Seat {
+pub(super) fn rescue(connector: &Connector, work: Work, hold: Hold) -> Seat {
     if !work.exchange.has_sent() {
         // Nothing has left: the line is as it was.
         return Seat::Here(work.exchange.into_parts().0);
@@ -74,7 +83,7 @@ pub(super) fn rescue(connector: &Connector, work: Work, entered: Entered) -> Sea
     Seat::lend(&connector.handle().runtime.clone(), |back| async move {
         let line = finish(&connector, work).await;
         bring_back(line, back).await;
-        drop((entered, connector));
+        drop((hold, connector));
     })
 }
 
@@ -84,7 +93,7 @@ pub(super) fn release(connector: &Connector, seat: Seat) -> Seat {
         return seat;
     }
     let connector = connector.clone();
-    let entered = connector.handle().busy.enter();
+    let hold = connector.handle().shared.hold();
     let mut seat = seat;
     Seat::lend(&connector.handle().runtime.clone(), |back| async move {
         let line = match seat.take().await {
@@ -92,7 +101,7 @@ pub(super) fn release(connector: &Connector, seat: Seat) -> Seat {
             None => None,
         };
         bring_back(line, back).await;
-        drop((entered, connector));
+        drop((hold, connector));
     })
 }
 
@@ -113,10 +122,10 @@ async fn finish(connector: &Connector, mut work: Work) -> Option<Line> {
 }
 
 /// `Ok`: every reply is in, and the line can go on.
-async fn read_out(connector: &Connector, work: &mut Work) -> Result<(), ()> {
+pub(super) async fn read_out(connector: &Connector, work: &mut Work) -> Result<(), ()> {
     let Work { exchange, waiting, .. } = work;
-    let bound = Instant::now().checked_add(connector.policy().drain_within);
-    let bound = bound.unwrap_or_else(Instant::now);
+    let now = Instant::now();
+    let bound = now.checked_add(connector.policy().drain_within).unwrap_or(now);
     let in_time = match (exchange.is_sent(), waiting.is_empty()) {
         // The rest of it is not worth sending.
         (false, true) => return Err(()),
@@ -127,10 +136,10 @@ async fn read_out(connector: &Connector, work: &mut Work) -> Result<(), ()> {
     match in_time {
         Some(end) => end.map_err(drop),
         None if waiting.is_empty() => Err(()),
-        None => {
-            drop(last_words(connector, exchange).await);
-            Err(())
-        }
+        None => match last_words(exchange, bound).await {
+            Ok(()) if exchange.is_open() => Ok(()),
+            _ => Err(()),
+        },
     }
 }
 
@@ -160,25 +169,36 @@ async fn unblock(
     }
 }
 
-/// One CLIENT UNBLOCK. `None`: it was not answered by a number.
+/// One CLIENT UNBLOCK. `None`: it was not run, or it is not known whether it was.
 async fn ask(connector: &Connector, known: Known) -> Option<()> {
     let shared = &connector.handle().shared;
-    let client_id = known.client_id?;
+    let id = known.client_id?;
     // Ids are the server's: on another one this would hit a stranger.
     if known.beside != Some(shared.stats().connects) {
         return None;
     }
-    let policy = Policy {
-        when_away: WhenAway::Fail,
-        when_full: WhenFull::Wait,
-        ..connector.policy().clone()
+    let unblock = Command::new("CLIENT").arg("UNBLOCK").arg(id);
+    let outcome = match known.unblocks_safely {
+        true => shared.call_last(1, |out| unblock.encode_to(out)).await,
+        false => {
+            let may_write = Command::new("PFCOUNT").arg(VERSION_KEY);
+            let guarded = [&Command::new("MULTI"), &may_write, &unblock, &Command::new("EXEC")];
+            shared.call_last(4, |out| guarded.iter().for_each(|it| it.encode_to(out))).await
+        }
     };
-    let command = Command::new("CLIENT").arg("UNBLOCK").arg(client_id);
-    let answer = shared.call(&policy, 1, |out| command.encode_to(out)).await;
-    match answer {
-        Ok(Outcome::One(reply)) => matches!(reply.value(), Value::Integer(_)).then_some(()),
+    let replies = match outcome.ok()? {
+        Outcome::One(reply) => return is_number(reply.as_ref()),
+        Outcome::Many(replies) => replies,
+        Outcome::Failed(_) => return None,
+    };
+    match replies.last()?.value() {
+        Value::Array(ran) => is_number(ran.get(1)?),
         _ => None,
     }
+}
+
+fn is_number(reply: ReplyRef<'_>) -> Option<()> {
+    matches!(reply.value(), Value::Integer(_)).then_some(())
 }
 
 /// Awaits `other` while the exchange goes on.
@@ -193,10 +213,19 @@ async fn alongside<T>(exchange: &mut Exchange, other: impl Future<Output = T>) -
 }
 
 /// Gives the line up and hears what the server has still to say; `Ok`: all the replies.
-pub(super) async fn last_words(connector: &Connector, exchange: &mut Exchange) -> Result<(), End> {
+async fn last_words(exchange: &mut Exchange, bound: Instant) -> Result<(), End> {
+    // What is here already, and the rest of what has begun to come.
+    if let Ok(end) = timeout(MOMENT, exchange.done()).await {
+        return end;
+    }
+    if exchange.is_midway()
+        && let Ok(end) = timeout_at(bound, exchange.done()).await
+    {
+        return end;
+    }
     exchange.end_sending().await;
-    let end = timeout(connector.policy().drain_within, exchange.done()).await;
-    end.unwrap_or(Err(End::Closed(None)))
+    let bound = Instant::now().checked_add(LAST_WORDS).map_or(bound, |least| bound.max(least));
+    timeout_at(bound, exchange.done()).await.unwrap_or(Err(End::Closed(None)))
 }
 
 /// The line without a watch on it, if the server says so.
@@ -220,3 +249,7 @@ async fn bring_back(line: Option<Line>, back: oneshot::Sender<Line>) {
 /// Between two UNBLOCKs, doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+/// In this time the runtime learns what has happened to a socket.
+const MOMENT: Duration = Duration::from_millis(2);
+/// How long a server may take at least to learn of our end and to close.
+const LAST_WORDS: Duration = Duration::from_secs(1);

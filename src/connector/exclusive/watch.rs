@@ -20,6 +20,44 @@ use crate::resp::{Arg, Command, Reply};
 ///
 /// A connection that is lost takes the watch with it. Then every call here fails with
 /// [`Error::Disconnected`], not executed: begin again with [`Dedicated::watch`].
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use echo_wire::{connector::{Config, Connector, Pipeline, Transaction}, resp::Command};
+/// # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// # let server = || async {
+/// #     let (ours, mut theirs) = tokio::io::duplex(4096);
+/// #     tokio::spawn(async move {
+/// #         let mut read = [0; 4096];
+/// #         while let Ok(n @ 1..) = theirs.read(&mut read).await {
+/// #             let command = String::from_utf8_lossy(&read[..n]);
+/// #             let answer = match () {
+/// #                 () if command.contains("HELLO") => "%1\r\n+role\r\n+master\r\n+OK\r\n+OK\r\n_\r\n$12\r\nechomq:2.0.0\r\n",
+/// #                 () if command.contains("MULTI") => "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n",
+/// #                 () if command.contains("GET") => "$1\r\n7\r\n",
+/// #                 () => "+OK\r\n",
+/// #             };
+/// #             theirs.write_all(answer.as_bytes()).await.unwrap();
+/// #         }
+/// #     });
+/// #     Ok(ours)
+/// # };
+/// # let connector = Connector::over(server, Config::tcp("localhost", 6379)).await?;
+/// # let mut dedicated = connector.dedicated().await?;
+/// // Doubles a number that others change as well.
+/// loop {
+///     let mut watch = dedicated.watch(["stock"]).await?;
+///     let stock: u64 = watch.command(Command::new("GET").arg("stock")).await?.to()?;
+///     let doubled = Pipeline::new().command(Command::new("SET").arg("stock").arg(stock * 2));
+///     match watch.exec(&doubled).await? {
+///         Transaction::Done(_replies) => break,
+///         Transaction::Conflict => continue,
+///         other => panic!("{other:?}"),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Watch<'d> {
     dedicated: &'d mut Dedicated,

@@ -54,6 +54,8 @@ pub(super) struct Core {
     /// Replies to SCRIPT LOAD among `pending`: they take nobody's room.
     loading: usize,
     pub(super) stats: Stats,
+    /// Those who may still need this link for one last word.
+    holds: usize,
     /// A caller was refused for lack of room and may wait for some.
     wants_room: bool,
     left: bool,
@@ -159,6 +161,7 @@ impl Core {
             scripts: Scripts::default(),
             loading: 0,
             stats: Stats::default(),
+            holds: 0,
             wants_room: false,
             left: false,
         }
@@ -235,6 +238,31 @@ impl Core {
         Some((slot, self.driver.unpark()))
     }
 
+    /// Queues the last word of one who holds the link: it is never refused for lack of room, and
+    /// taken by a link that closes. None: there is no socket.
+    pub(super) fn submit_last(
+        &mut self,
+        replies: u32,
+        encode: impl FnOnce(&mut Outbox),
+    ) -> Option<Submitted> {
+        if !matches!(self.phase, Phase::Serving | Phase::Draining(_)) {
+            return None;
+        }
+        self.enter(Answer::Replies(replies), encode).ok()
+    }
+
+    pub(super) fn hold(&mut self) {
+        self.holds = self.holds.saturating_add(1);
+    }
+
+    pub(super) fn let_go(&mut self) {
+        self.holds = self.holds.saturating_sub(1);
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        self.holds > 0
+    }
+
     /// Queues a subscription that the last connection had, for a new one.
     pub(super) fn ask_again(&mut self, encode: impl FnOnce(&mut Outbox)) {
         self.gather(Owner::AskedAgain, 1, true, encode);
@@ -298,6 +326,17 @@ impl Core {
     /// Whether every command has its replies.
     pub(super) fn is_quiet(&self) -> bool {
         self.in_flight.is_empty() && self.gathered.is_empty()
+    }
+
+    /// Whether a draining link has nothing more to wait for. One that only leaves a demoted server
+    /// does not wait for holders: they will find the next one.
+    pub(super) fn is_drained(&self) -> bool {
+        self.is_quiet() && (!self.is_held() || matches!(self.phase, Phase::Draining(None)))
+    }
+
+    /// Wakes the driver: something is to be looked at.
+    pub(super) fn unpark(&mut self) -> Option<Waker> {
+        self.driver.unpark()
     }
 
     /// Gives back the memory that a burst took, unless something is under way.

@@ -234,7 +234,7 @@ impl Driver {
             Phase::Serving => {}
             Phase::Draining(_) => {
                 let until = now.checked_add(self.policy.drain_within).unwrap_or(now);
-                if core.is_quiet() || *self.drain_until.get_or_insert(until) <= now {
+                if core.is_drained() || *self.drain_until.get_or_insert(until) <= now {
                     return Err(End::Drained);
                 }
             }
@@ -401,7 +401,7 @@ impl Driver {
         let could_take = self.wave.is_empty() && !self.pulse.holds_back() && core.has_gathered();
         let stays = match core.phase() {
             Phase::Serving => !could_take,
-            Phase::Draining(_) => !could_take && self.drain_until.is_some() && !core.is_quiet(),
+            Phase::Draining(_) => !could_take && self.drain_until.is_some() && !core.is_drained(),
             Phase::Away | Phase::Stopped(_) => false,
         };
         if stays {

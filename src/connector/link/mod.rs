@@ -20,6 +20,6 @@ pub(super) use self::{
     driver::{Driver, End},
     outbox::Outbox,
     scripts::Turn,
-    shared::Shared,
+    shared::{Hold, Shared},
     slots::Outcome,
 };

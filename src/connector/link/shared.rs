@@ -13,6 +13,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
+pub(in crate::connector) use self::hold::Hold;
 use super::{
     call::Call,
     core::{Answer, Bounds, Core, Phase, Refusal, Submitted},
@@ -313,6 +314,7 @@ impl Shared {
     }
 }
 
+mod hold;
 mod scripted;
 
 fn wake(driver: Option<Waker>) {

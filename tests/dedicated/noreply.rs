@@ -1,35 +1,18 @@
 //! Pipelines whose replies the server keeps to itself: whatever CLIENT REPLY is answered, it is
 //! known how many replies come, and nobody else's connection is touched.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "a test may fail"
-)]
 
-mod support;
-
-use std::{io, sync::Mutex, time::Duration};
+use std::time::Duration;
 
 use echo_wire::{
     connector::{Config, Connector, Error, Pipeline, Policy, Reason},
-    resp::{Command, Protocol},
+    resp::Command,
 };
-use support::{Cut, MemoryStream, Proxy, Script, Server, WIRE, Way, flavors, until};
 use tokio::time::Instant;
 
-fn everywhere(test: impl AsyncFn(&Server, Config)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    for flavor in flavors() {
-        let server = flavor.server().start();
-        for protocol in [Protocol::Resp2, Protocol::Resp3] {
-            server.cli(&["FLUSHALL"]);
-            let config = Config::from_url(&server.url()).unwrap().protocol(protocol);
-            runtime.block_on(test(&server, config));
-        }
-    }
-}
+use crate::{
+    bed::scripted,
+    support::{Cut, Proxy, Script, WIRE, Way, everywhere, until},
+};
 
 fn increments(count: usize) -> Pipeline {
     let mut pipeline = Pipeline::new();
@@ -125,23 +108,10 @@ fn a_connection_that_is_cut_before_the_confirmation_may_have_run_anything() {
     });
 }
 
-/// A connector over two scripts: its own link, and what is dialled next.
-async fn scripted() -> (Connector, Script, Script) {
-    let (streams, mut scripts): (Vec<MemoryStream>, Vec<Script>) =
-        (0..2).map(|_| Script::memory()).unzip();
-    let streams = Mutex::new(streams.into_iter());
-    let dial = move || {
-        let stream = streams.lock().unwrap().next();
-        async move { stream.ok_or_else(|| io::ErrorKind::ConnectionRefused.into()) }
-    };
-    let second = scripts.pop().unwrap();
-    let mut first = scripts.pop().unwrap();
-    let hour = Duration::from_secs(3600);
-    let policy =
-        Policy { heartbeat: hour, response_timeout: Duration::from_secs(10), ..Policy::default() };
-    let config = Config::tcp("memory", 1).policy(policy);
-    let (connector, _) = tokio::join!(Connector::over(dial, config), first.pass(WIRE));
-    (connector.unwrap(), first, second)
+async fn two_scripts() -> (Connector, Script, Script) {
+    let policy = Policy { response_timeout: Duration::from_secs(10), ..Policy::default() };
+    let (connector, first, [second]) = scripted(policy).await;
+    (connector, first, second)
 }
 
 async fn expect_batch(peer: &mut Script, commands: usize) {
@@ -155,7 +125,7 @@ async fn expect_batch(peer: &mut Script, commands: usize) {
 
 /// What comes of two commands whose peer answers this, and whether it then closes by itself.
 async fn outcome(answer: &str, closes: bool) -> (Result<bool, Error>, Duration) {
-    let (connector, _first, mut peer) = scripted().await;
+    let (connector, _first, mut peer) = two_scripts().await;
     let start = Instant::now();
     let batch = increments(2);
     let play = async move {
@@ -206,7 +176,7 @@ async fn a_peer_that_closes_without_a_confirmation_is_a_lost_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_closes_its_connection() {
-    let (connector, _first, mut peer) = scripted().await;
+    let (connector, _first, mut peer) = two_scripts().await;
     let call = tokio::spawn({
         let connector = connector.clone();
         async move { connector.noreply_pipeline(&increments(2)).await }
