@@ -1,39 +1,20 @@
 //! Every caller gets the reply to its own command, whatever becomes of the others: dropped at any
 //! point, out of time, failing in a pipeline, with pushes and attributes in between.
 
-use std::{
-    future::{Future, poll_fn},
-    pin::pin,
-    sync::Arc,
-    task::Poll,
-};
+use std::{future::Future, sync::Arc};
 
 use echo_wire::{
     connector::{Connector, Error, Pipeline, Policy, WhenFull},
     resp::{Command, Protocol},
 };
-use tokio::task::{JoinSet, yield_now};
+use tokio::task::JoinSet;
 
 use crate::{
     bed::{
         config, echo, everywhere, millis, on_each_runtime, on_each_server, over_scripts, policy,
     },
-    random::Random,
-    support::{Proxy, Way, bounded, bulk, until},
+    support::{Proxy, Random, Way, at_most, bounded, bulk, until},
 };
-
-/// Polls `call` at most so many times, then drops it.
-async fn at_most<F: Future>(polls: u64, call: F) -> Option<F::Output> {
-    let mut call = pin!(call);
-    for _ in 0..polls {
-        let polled = poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx))).await;
-        if let Poll::Ready(output) = polled {
-            return Some(output);
-        }
-        yield_now().await;
-    }
-    None
-}
 
 /// What one caller's calls came to.
 #[derive(Default)]

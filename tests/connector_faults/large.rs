@@ -13,8 +13,7 @@ use crate::{
         config, disconnected, echo, everywhere, on_each_runtime, over_scripts, policy, ready,
         scripted,
     },
-    random::Random,
-    support::{Listener, Proxy, Script, WIRE, bounded, bulk},
+    support::{Listener, Proxy, Random, Script, WIRE, bounded, bulk},
 };
 
 const MIB: usize = 1 << 20;

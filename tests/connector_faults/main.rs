@@ -21,7 +21,6 @@ mod load;
 mod loss;
 mod not_ready;
 mod other_wire;
-mod random;
 mod redial;
 mod session;
 mod silence;

@@ -13,6 +13,8 @@
 //! | `wait.rs` | waiting with a bound in real time |
 //! | `flavor.rs` | which servers there are, and where their binaries lie |
 //! | `everywhere.rs` | one test on each server, in both generations |
+//! | `polls.rs` | a future that is given up after some polls |
+//! | `random.rs` | numbers that look random and are the same in every run |
 //! | `port.rs` | a port number nobody else takes while it is held |
 //! | `watched.rs` | a stream that counts flights and lets a test step in between |
 //! | `spawn.rs` | child processes that cannot outlive the test process |
@@ -40,8 +42,10 @@ mod flavor;
 mod gauge;
 mod listener;
 mod memory;
+mod polls;
 mod port;
 mod proxy;
+mod random;
 mod raw;
 mod script;
 mod server;
@@ -56,8 +60,10 @@ pub use flavor::{Flavor, flavors};
 pub use gauge::{Gauge, open_files};
 pub use listener::Listener;
 pub use memory::MemoryStream;
+pub use polls::at_most;
 pub use port::Port;
 pub use proxy::{Cut, Proxy, Way};
+pub use random::Random;
 pub use raw::{Answer, Raw};
 pub use script::Script;
 pub use server::{Server, ServerBuilder};

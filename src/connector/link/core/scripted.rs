@@ -59,6 +59,7 @@ impl Core {
         if forms == Forms::Hashes {
             pipeline.calls().scripts().for_each(|script| self.load(script));
         }
+        count(&mut self.stats.pipelines, 1);
         let (hashes, sources) = pipeline.calls().count(forms);
         count(&mut self.stats.evalsha_calls, hashes as u64);
         count(&mut self.stats.eval_calls, sources as u64);
