@@ -491,6 +491,37 @@ async fn a_write_refused_by_a_replica_leaves_it_only_where_a_primary_is_wanted()
 }
 
 #[tokio::test(start_paused = true)]
+async fn waits_without_end_are_not_over_at_once() {
+    let server = MemoryStore::new();
+    let endless = Policy {
+        response_timeout: Duration::MAX,
+        heartbeat: Duration::MAX,
+        watchdog: Duration::MAX,
+        ready_within: Duration::MAX,
+        drain_within: Duration::MAX,
+        when_away: WhenAway::WaitAtMost(Duration::MAX),
+        ..policy()
+    };
+    let config = Config::tcp("memory", 1).policy(endless).connect_timeout(Duration::MAX).unwrap();
+    let connector = Connector::over(server.dialer(), config).await.unwrap();
+    server.silent(true);
+    let call = tokio::spawn({
+        let connector = connector.clone();
+        async move { connector.command(echo("patient")).await }
+    });
+    tokio::task::yield_now().await;
+    let closing = tokio::spawn({
+        let connector = connector.clone();
+        async move { connector.close().await }
+    });
+    sleep(seconds(3600)).await;
+    assert!(!call.is_finished() && !closing.is_finished());
+    server.silent(false);
+    assert_eq!(call.await.unwrap().unwrap().to::<String>().unwrap(), "patient");
+    closing.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_last_handle_ends_everything_in_every_state() {
     let server = MemoryStore::new();
     let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();

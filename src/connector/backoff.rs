@@ -17,8 +17,8 @@ pub(super) struct Backoff {
 impl Backoff {
     pub(super) fn new(policy: &Policy) -> Self {
         Self {
-            base: policy.backoff_base,
-            cap: policy.backoff_cap,
+            base: policy.backoff_base.max(SHORTEST),
+            cap: policy.backoff_cap.max(SHORTEST),
             reset_after: policy.backoff_reset,
             failures: 0,
         }
@@ -49,6 +49,9 @@ impl Backoff {
         self.failures
     }
 }
+
+/// Whatever the policy says: attempts without a pause keep a core busy and a server from coming up.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A number that differs between processes and calls; nothing secret depends on it.
 pub(super) fn random() -> u64 {
@@ -87,6 +90,17 @@ mod tests {
             tenths[usize::try_from(place).unwrap()] += 1;
         }
         assert!(tenths.iter().all(|n| (50..150).contains(n)), "{tenths:?}");
+    }
+
+    #[test]
+    fn a_policy_without_waits_still_pauses() {
+        let none = Policy {
+            backoff_base: Duration::ZERO,
+            backoff_cap: Duration::ZERO,
+            ..Policy::default()
+        };
+        let mut backoff = Backoff::new(&none);
+        assert!((0..40).all(|_| backoff.wait(0) >= SHORTEST / 10));
     }
 
     #[test]

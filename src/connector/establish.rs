@@ -6,6 +6,7 @@ use super::{
     Config,
     boot::{Failure, Fenced, boot},
     cause::Cause,
+    deadline::after,
     dialect::{Auth, Dialect},
     dialer::Dialer,
     error::Error,
@@ -74,6 +75,5 @@ fn first_dialect(config: &Config) -> Dialect {
 }
 
 fn deadline(config: &Config) -> Instant {
-    let now = Instant::now();
-    now.checked_add(config.connect_timeout).unwrap_or(now)
+    after(Instant::now(), config.connect_timeout)
 }

@@ -23,6 +23,7 @@ mod config;
 mod config_error;
 mod connection;
 mod credentials;
+mod deadline;
 mod dialect;
 mod dialer;
 mod endpoint;

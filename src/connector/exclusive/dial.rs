@@ -7,6 +7,7 @@ use super::{
         Connector, Error, Event, Passage, Traits,
         backoff::{Backoff, random},
         cause::Cause,
+        deadline::after,
         establish::establish,
         handle::Handle,
         lifecycle::unless_stopped,
@@ -22,8 +23,7 @@ use crate::resp::{Command, Protocol};
 /// cause is the error. Another wire in the store condemns the family.
 pub(super) async fn dial(connector: &Connector) -> Result<Line, Error> {
     let Handle { shared, config, family, .. } = connector.handle();
-    let now = Instant::now();
-    let deadline = now.checked_add(config.policy.ready_within).unwrap_or(now);
+    let deadline = after(Instant::now(), config.policy.ready_within);
     let mut backoff = Backoff::new(&config.policy);
     let mut cause = Error::NotReady { step: Step::Dial, cause: Cause::Deadline };
     loop {

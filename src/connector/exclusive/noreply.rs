@@ -13,7 +13,7 @@ use bytes::BytesMut;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    super::{Connector, Error, Pipeline, inbox::End, lifecycle::unless_stopped},
+    super::{Connector, Error, Pipeline, deadline::after, inbox::End, lifecycle::unless_stopped},
     dial::dial,
     exchange::Exchange,
 };
@@ -45,8 +45,7 @@ impl Connector {
         let line = dial(self).await?;
         let _entered = self.handle().shared.hold();
         let mut exchange = Exchange::new(line, encoded(pipeline), 1);
-        let now = Instant::now();
-        let deadline = now.checked_add(self.policy().response_timeout).unwrap_or(now);
+        let deadline = after(Instant::now(), self.policy().response_timeout);
         let heard = hear(&mut exchange, pipeline.len(), deadline);
         let end = unless_stopped(&self.handle().shared, timeout_at(deadline, heard)).await;
         let maybe_executed = exchange.has_sent();

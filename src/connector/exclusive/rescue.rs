@@ -31,6 +31,7 @@ use tokio::{
 use super::{
     super::{
         Connector, Event, Policy,
+        deadline::after,
         inbox::End,
         link::{Hold, Outcome},
         patience::Waiting,
@@ -124,8 +125,7 @@ async fn finish(connector: &Connector, mut work: Work) -> Option<Line> {
 /// `Ok`: every reply is in, and the line can go on.
 pub(super) async fn read_out(connector: &Connector, work: &mut Work) -> Result<(), ()> {
     let Work { exchange, waiting, .. } = work;
-    let now = Instant::now();
-    let bound = now.checked_add(connector.policy().drain_within).unwrap_or(now);
+    let bound = after(Instant::now(), connector.policy().drain_within);
     let in_time = match (exchange.is_sent(), waiting.is_empty()) {
         // The rest of it is not worth sending.
         (false, true) => return Err(()),

@@ -23,8 +23,9 @@ use super::{
 };
 use crate::{
     connector::{
-        Config, Error, Event, Policy, boot::Fenced, cause::Cause, event::Announcer, pubsub::Notice,
-        stats::count, step::Step, transport::Transport, violation::Violation,
+        Config, Error, Event, Policy, boot::Fenced, cause::Cause, deadline::after,
+        event::Announcer, pubsub::Notice, stats::count, step::Step, transport::Transport,
+        violation::Violation,
     },
     resp::{Decoder, Reply, ServerError},
 };
@@ -233,7 +234,7 @@ impl Driver {
         match core.phase() {
             Phase::Serving => {}
             Phase::Draining(_) => {
-                let until = now.checked_add(self.policy.drain_within).unwrap_or(now);
+                let until = after(now, self.policy.drain_within);
                 if core.is_drained() || *self.drain_until.get_or_insert(until) <= now {
                     return Err(End::Drained);
                 }
