@@ -7,13 +7,13 @@ use echo_wire::{
     connector::{Connector, Error, Pipeline, Policy, WhenFull},
     resp::{Command, Protocol},
 };
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 
 use crate::{
     bed::{
         config, echo, everywhere, millis, on_each_runtime, on_each_server, over_scripts, policy,
     },
-    support::{Proxy, Random, Way, at_most, bounded, bulk, until},
+    support::{Proxy, Random, WIRE, Way, at_most, bounded, bulk, until},
 };
 
 /// What one caller's calls came to.
@@ -299,5 +299,62 @@ fn a_servers_own_pushes_and_attributes_answer_nobody() {
             caller.unwrap();
         }
         assert_eq!(connector.stats().pushes, 16 * 25);
+    });
+}
+
+#[test]
+fn a_call_goes_on_in_another_task_than_the_one_that_began_it() {
+    everywhere(async |server| {
+        let proxy = Proxy::start(server.address());
+        let connector = Connector::connect(config(&proxy.url(), policy())).await.unwrap();
+        for n in 0..50 {
+            proxy.stall(Way::Down);
+            let word = format!("moved {n}");
+            let (connector, sent) = (connector.clone(), word.clone());
+            let mut call = Box::pin(async move { echo(&connector, &sent).await });
+            assert!(at_most(2, &mut call).await.is_none(), "it has begun");
+            let moved = tokio::spawn(call);
+            yield_now().await;
+            proxy.resume();
+            assert_eq!(bounded("it is answered", moved).await.unwrap().unwrap(), word);
+        }
+    });
+}
+
+#[test]
+fn the_fence_asks_behind_a_half_written_command_and_ahead_of_what_gathers() {
+    on_each_runtime(async || {
+        let policy = Policy { heartbeat: millis(20), ..policy() };
+        let (connector, mut peer, _scripts) = over_scripts(policy, 1024).await;
+        let mut in_between = 0;
+        for _ in 0..10 {
+            let set = spawn(&connector, async |it| {
+                let large = "x".repeat(100_000);
+                let set = it.command(Command::new("SET").arg("k").arg(&large)).await;
+                set.unwrap().to::<()>().unwrap();
+            });
+            until("it is taken", || connector.stats().pending > 0).await;
+            let behind = spawn(&connector, async |it| {
+                assert_eq!(echo(&it, "behind").await.unwrap(), "behind");
+            });
+            // A KiB of the SET has left; the rest waits for us, and meanwhile the heart beats.
+            until("the fence has asked", || connector.stats().pending == 3).await;
+            let mut order = Vec::new();
+            for _ in 0..3 {
+                let command = peer.command().await;
+                order.push(command[0].clone());
+                match command[0].as_str() {
+                    "GET" => peer.send(bulk(WIRE)).await,
+                    "SET" => peer.send("+OK\r\n").await,
+                    _ => peer.send(bulk(&command[1])).await,
+                }
+            }
+            assert_eq!(order[2], "ECHO", "{order:?}");
+            in_between += u32::from(order == ["SET", "GET", "ECHO"]);
+            bounded("it is set", set).await.unwrap();
+            bounded("it is echoed", behind).await.unwrap();
+        }
+        assert!(in_between > 0);
+        assert_eq!((connector.stats().connects, connector.stats().protocol_errors), (1, 0));
     });
 }

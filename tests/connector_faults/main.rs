@@ -16,6 +16,8 @@ mod support;
 
 mod alignment;
 mod bed;
+mod counters;
+mod ends;
 mod large;
 mod load;
 mod loss;
