@@ -113,6 +113,10 @@ pub enum Error {
 impl Error {
     /// Whether the command may have run on the server. `false` is a promise: sending it again
     /// cannot run it twice.
+    ///
+    /// A server's error is judged by its code (`READONLY`, `BUSY`, … mean that nothing ran). A
+    /// script of yours that writes and then answers an error of such a code by itself breaks the
+    /// promise: give its errors codes of their own.
     pub fn maybe_executed(&self) -> bool {
         match self {
             Self::Disconnected { maybe_executed }

@@ -51,7 +51,7 @@ pub struct Policy {
     /// flight; default 5 s.
     pub drain_within: Duration,
     /// The wait before the first reconnect is random between a tenth of this and this; default
-    /// 100 ms. Each failure doubles it.
+    /// 100 ms, the least is 1 ms. Each failure doubles it.
     pub backoff_base: Duration,
     /// The longest such wait; default 10 s.
     pub backoff_cap: Duration,

@@ -10,7 +10,7 @@ use std::sync::{
 use bytes::Bytes;
 use echo_wire::{
     connector::{Connector, Error, Event, Pipeline, Policy, WhenAway},
-    resp::{Command, Reply},
+    resp::{Command, Protocol, Reply},
 };
 use tokio::task::JoinSet;
 
@@ -26,21 +26,26 @@ use crate::{
 #[test]
 fn connections_killed_by_the_server_under_load_come_back_and_mix_nothing_up() {
     everywhere(async |server| {
-        let connector = Connector::connect(config(&server.url(), policy())).await.unwrap();
-        let mut events = connector.events();
-        let load = Load::start(&connector, 32);
-        let mut raw = server.raw();
-        for kill in 1..=30 {
+        for (url, protocol) in
+            [(server.url(), Protocol::Resp3), (server.unix_url(), Protocol::Resp2)]
+        {
+            let config = config(&url, policy()).protocol(protocol);
+            let connector = Connector::connect(config).await.unwrap();
+            let mut events = connector.events();
+            let load = Load::start(&connector, 32);
+            let mut raw = server.raw();
+            for kill in 1..=20 {
+                load.goes_on(50).await;
+                raw.text(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+                fenced(&mut events).await;
+                assert_eq!(connector.stats().reconnects, kill);
+            }
             load.goes_on(50).await;
-            raw.text(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
-            fenced(&mut events).await;
-            assert_eq!(connector.stats().reconnects, kill);
+            let tally = load.finish().await;
+            assert!(tally.unknown > 0, "{tally:?}");
+            until("the last replies come", || connector.stats().pending == 0).await;
+            assert_eq!(connector.stats().protocol_errors, 0);
         }
-        load.goes_on(50).await;
-        let tally = load.finish().await;
-        assert!(tally.unknown > 0, "{tally:?}");
-        until("the last replies come", || connector.stats().pending == 0).await;
-        assert_eq!(connector.stats().protocol_errors, 0);
     });
 }
 
