@@ -112,7 +112,7 @@ impl Task {
 }
 
 fn is_said(reply: &Reply, id: &str) {
-    assert_eq!(reply.to::<String>().expect("an answer, and no NOSCRIPT"), id);
+    assert_eq!(reply.to::<String>().unwrap(), id, "an answer, and no NOSCRIPT");
 }
 
 /// Waits for `more` answers, so that each wreck meets traffic.
