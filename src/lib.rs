@@ -16,7 +16,15 @@ pub mod connector;
 pub mod keyspace;
 pub mod resp;
 
-/// Keeps the front page's example compiling.
+/// Keeps the examples of the pages compiling.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct FrontPage;
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct FrontPage;
+
+    #[doc = include_str!("../docs/migrating.md")]
+    struct Migrating;
+
+    #[doc = include_str!("../docs/protocol.md")]
+    struct Protocol;
+}
