@@ -10,6 +10,13 @@
 //! | [`connector`] | a socket's life: dial → boot → **fence** → serve → lose → dial again | what a job is |
 //!
 //! [`connector`] depends on the other two; they depend on nothing of ours. No arrow runs back.
+//!
+//! | feature | brings |
+//! |---|---|
+//! | `tls` | `rediss://`, `valkeys://` and `Config::tls`: TLS by rustls |
+//!
+//! None is on by default.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects, reason = "tests may overflow and fail"))]
 
 pub mod connector;

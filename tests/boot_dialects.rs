@@ -317,6 +317,8 @@ async fn a_hang_up_is_not_remembered_unless_resp2_came_through() {
             peer.command().await;
             peer.close();
         }
+        // A stranger that hangs up on both is asked whether it speaks TLS.
+        listener.accept().await.close();
         let mut peer = listener.accept().await;
         assert_eq!(peer.pass(WIRE_VERSION).await[0], ["HELLO", "3"]);
         peer

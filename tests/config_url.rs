@@ -40,8 +40,6 @@ fn a_wrong_part_is_named_and_nothing_of_the_url_is_shown() {
         ("localhost:6379", Scheme),
         ("http://h", Scheme),
         ("redis:/h", Scheme),
-        ("rediss://h", Scheme),
-        ("valkeys://h", Scheme),
         ("redis://", Host),
         ("redis:///0", Host),
         ("redis://:6379", Host),
@@ -96,6 +94,16 @@ fn a_wrong_part_is_named_and_nothing_of_the_url_is_shown() {
         let error = Config::from_url(url).unwrap_err();
         assert_eq!(error.part(), part, "{url}: {error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{url}: {error}");
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+#[test]
+fn a_url_of_tls_says_which_feature_it_needs() {
+    for url in ["rediss://h", "valkeys://u:hunter2@h:7000/3"] {
+        let error = Config::from_url(url).unwrap_err();
+        assert_eq!(error.part(), ConfigPart::Scheme, "{url}");
+        assert!(error.to_string().contains("feature `tls`"), "{error}");
     }
 }
 

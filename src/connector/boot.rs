@@ -21,6 +21,7 @@ use super::{
     passage::Passage,
     step::Step,
     sync::{Lost, Socket, receive, send, settle},
+    tls_error::TlsError,
 };
 use crate::resp::Protocol;
 
@@ -107,7 +108,10 @@ impl Lost {
         match self.why {
             End::Closed(None) => sequence.ended(Cause::Closed),
             End::Closed(Some(words)) => sequence.ended(Cause::Reply(words)),
-            End::Failed(error) => sequence.ended(error.into()),
+            End::Failed(error) => match TlsError::inside(&error) {
+                Some(error) => error.verdict(sequence.step()).into(),
+                None => sequence.ended(error.into()),
+            },
             End::Violation(violation) => sequence.violated(violation).into(),
         }
     }
@@ -117,7 +121,10 @@ impl Lost {
         match self.why {
             End::Closed(None) => Error::NotReady { step, cause: Cause::Closed },
             End::Closed(Some(words)) => Error::NotReady { step, cause: Cause::Reply(words) },
-            End::Failed(error) => Error::NotReady { step, cause: error.into() },
+            End::Failed(error) => match TlsError::inside(&error) {
+                Some(error) => error.verdict(step),
+                None => Error::NotReady { step, cause: error.into() },
+            },
             End::Violation(violation) => Error::Protocol { violation, maybe_executed: false },
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io, sync::Arc};
 
+use super::tls_error::TlsError;
 use crate::resp::ServerError;
 
 /// What stood in the way of a connection that time may heal.
@@ -27,6 +28,8 @@ pub enum Cause {
     Unclaimed,
     /// The socket failed.
     Io(Arc<io::Error>),
+    /// TLS, for now.
+    Tls(TlsError),
     /// The peer closed the connection.
     Closed,
     /// The deadline passed.
@@ -49,6 +52,7 @@ impl fmt::Display for Cause {
             Self::Replica => f.write_str("the server is a replica, a primary is needed"),
             Self::Unclaimed => f.write_str("the replica holds no version key, a primary claims it"),
             Self::Io(error) => error.fmt(f),
+            Self::Tls(error) => error.fmt(f),
             Self::Closed => f.write_str("the peer closed the connection"),
             Self::Deadline => f.write_str("the deadline passed"),
         }

@@ -13,6 +13,7 @@ use super::{
     fence::Claims,
     policy::Policy,
     resolver::{Resolve, SystemResolver},
+    tls,
     wire::Wire,
 };
 use crate::resp::{Limits, Protocol};
@@ -24,11 +25,12 @@ use crate::resp::{Limits, Protocol};
 ///
 /// | setting | default |
 /// |---|---|
+/// | TLS | none; with `rediss://` and `valkeys://`: the system's roots |
 /// | credentials | none: the server's default user |
 /// | database | 0 |
 /// | wire | [`WIRE_VERSION`](super::WIRE_VERSION) |
 /// | protocol | RESP3 where the server speaks HELLO, else RESP2 |
-/// | connect timeout | 5 s for dial, boot and fence together |
+/// | connect timeout | 5 s for dial, TLS, boot and fence together |
 /// | response timeout | none |
 /// | TCP keepalive, `TCP_USER_TIMEOUT` | 30 s |
 ///
@@ -47,6 +49,7 @@ use crate::resp::{Limits, Protocol};
 #[must_use = "a config does nothing until something connects with it"]
 pub struct Config {
     pub(super) endpoint: Endpoint,
+    pub(super) tls: Option<tls::Setup>,
     pub(super) credentials: Option<Credentials>,
     pub(super) database: u32,
     pub(super) client_name: Option<ClientName>,
@@ -82,6 +85,7 @@ impl Config {
     pub(super) fn new(endpoint: Endpoint) -> Self {
         Self {
             endpoint,
+            tls: None,
             credentials: None,
             database: 0,
             client_name: None,
@@ -97,6 +101,27 @@ impl Config {
             resolver: Arc::new(SystemResolver),
             hello: HelloMemory::default(),
         }
+    }
+
+    /// Speaks TLS to the server, as these settings say; also over a stream of one's own. With the
+    /// feature `tls`.
+    ///
+    /// Fails for a Unix socket, and for a host that no certificate can name, unless the settings
+    /// name [another](super::Tls::server_name).
+    ///
+    /// ```
+    /// use echo_wire::connector::{Config, Tls};
+    ///
+    /// let config = Config::tcp("cache.internal", 6380).tls(Tls::new())?;
+    /// // The URL's scheme says so, too; settings go on top.
+    /// let config = Config::from_url("rediss://10.0.0.7:6380")?
+    ///     .tls(Tls::new().server_name("cache.internal")?)?;
+    /// # Ok::<(), echo_wire::connector::ConfigError>(())
+    /// ```
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, settings: super::Tls) -> Result<Self, ConfigError> {
+        self.tls = Some(tls::Setup::new(settings, &self.endpoint)?);
+        Ok(self)
     }
 
     /// The password of the server's default user. It may be empty, and need not be UTF-8.
@@ -163,7 +188,7 @@ impl Config {
         self
     }
 
-    /// How long dial, boot and fence may take together. Default 5 s.
+    /// How long dial, TLS, boot and fence may take together. Default 5 s.
     ///
     /// Fails for zero.
     pub fn connect_timeout(mut self, within: Duration) -> Result<Self, ConfigError> {

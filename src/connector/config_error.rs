@@ -77,6 +77,10 @@ pub enum Part {
     ReadFromReplica,
     /// The identity of the wire.
     Wire,
+    /// The roots, the client certificate or its key.
+    Tls,
+    /// The name that the server's certificate has to bear.
+    ServerName,
 }
 
 impl fmt::Display for Part {
@@ -96,6 +100,8 @@ impl fmt::Display for Part {
             Self::Timeout => "timeout",
             Self::ReadFromReplica => "read_from_replica",
             Self::Wire => "wire",
+            Self::Tls => "TLS",
+            Self::ServerName => "server name",
         })
     }
 }

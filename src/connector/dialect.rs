@@ -24,7 +24,7 @@ pub(super) enum Auth {
     PasswordAlone,
 }
 
-/// Remembers how an endpoint took HELLO. Shared by the clones of a config.
+/// Remembers an endpoint: whether it was ever met, and how it took HELLO. Shared by the clones of a config.
 ///
 /// Where it hung up, the next connection does not pay for another hang-up for a while. Where it has
 /// answered HELLO before, one hang-up is rather a server that dies or a path that breaks, and no
@@ -35,6 +35,8 @@ pub(super) struct HelloMemory(Arc<Mutex<Memory>>);
 #[derive(Debug, Default)]
 struct Memory {
     hangs_up_until: Option<Instant>,
+    /// Whether a connection ever came through the fence.
+    has_met: bool,
     /// Hang-ups in a row that are put down to something else, still.
     forgiven: u32,
 }
@@ -45,6 +47,15 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 const FORGIVEN: u32 = 3;
 
 impl HelloMemory {
+    /// A connection came through the fence: the peer is what the config takes it for.
+    pub(super) fn met(&self) {
+        self.memory().has_met = true;
+    }
+
+    pub(super) fn has_met(&self) -> bool {
+        self.memory().has_met
+    }
+
     /// The peer answered HELLO in RESP3.
     pub(super) fn answered(&self) {
         self.memory().forgiven = FORGIVEN;

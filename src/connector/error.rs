@@ -4,7 +4,7 @@ use std::{borrow::Cow, io, sync::Arc};
 
 use super::{
     cause::Cause, command_table::Refusal, config_error::ConfigError, found::Found, step::Step,
-    violation::Violation,
+    tls_error::TlsError, violation::Violation,
 };
 use crate::resp::{ConvertError, ServerError};
 
@@ -37,6 +37,9 @@ pub enum Error {
         /// What the version key held.
         got: Found,
     },
+    /// No TLS with this server, or nothing without: one side would have to change. Never retried.
+    #[error("TLS refused: {0}")]
+    TlsRefused(TlsError),
     /// The server refused our credentials, or wants some. Never retried.
     #[error("{step} refused, credentials: {reply}")]
     AuthRefused {
@@ -129,13 +132,15 @@ impl Error {
     }
 
     /// Whether connecting again with the same config would only meet the same: another wire in the
-    /// store, refused credentials, a refused step, a config that cannot be used.
+    /// store, refused credentials, a refused step, a server that is not trusted over TLS or does not speak it,
+    /// a config that cannot be used.
     pub fn is_fatal(&self) -> bool {
         matches!(
             self,
             Self::VersionFence { .. }
                 | Self::AuthRefused { .. }
                 | Self::BootRefused { .. }
+                | Self::TlsRefused(_)
                 | Self::Config(_)
         )
     }

@@ -1,4 +1,4 @@
-//! From a config to a fenced socket: dial, boot, fence, under one deadline.
+//! From a config to a fenced socket: dial, TLS, boot, fence, under one deadline.
 
 use tokio::time::{Instant, timeout_at};
 
@@ -11,7 +11,7 @@ use super::{
     dialer::Dialer,
     error::Error,
     step::Step,
-    sync::Socket,
+    tongue,
     transport::Transport,
 };
 use crate::resp::Protocol;
@@ -31,28 +31,36 @@ pub(super) async fn establish(
         true if config.protocol.is_none() => RESP2,
         _ => first_dialect(config),
     };
-    match attempt(config, dialer, dialect, deadline).await {
+    let fenced = match attempt(config, dialer, dialect, deadline).await {
         Err(Failure::HungUpOnHello(_)) if config.hello.may_not_know() => {
-            let fenced = attempt(config, dialer, RESP2, deadline).await?;
-            config.hello.hung_up(Instant::now());
-            Ok(fenced)
+            let fenced = attempt(config, dialer, RESP2, deadline).await;
+            if fenced.is_ok() {
+                config.hello.hung_up(Instant::now());
+            }
+            fenced
         }
-        result => {
-            let fenced = result?;
+        result => result,
+    };
+    match fenced {
+        Ok(fenced) => {
+            config.hello.met();
             if fenced.protocol() == Protocol::Resp3 {
                 config.hello.answered();
             }
             Ok(fenced)
         }
+        Err(failure) => Err(tongue::explained(failure.into(), config, dialer, deadline).await),
     }
 }
 
-/// Takes a stream of the caller's own through boot and the fence.
-pub(super) async fn establish_over<S: Socket>(
-    stream: S,
+/// Takes a stream of the caller's own through TLS, boot and the fence.
+pub(super) async fn establish_over(
+    stream: Transport,
     config: &Config,
-) -> Result<Fenced<S>, Error> {
-    Ok(boot(stream, config, first_dialect(config), deadline(config)).await?)
+) -> Result<Fenced<Transport>, Error> {
+    let deadline = deadline(config);
+    let sock = tongue::secure(stream, config, None, deadline).await?;
+    Ok(boot(sock, config, first_dialect(config), deadline).await?)
 }
 
 async fn attempt(
@@ -67,6 +75,7 @@ async fn attempt(
         Ok(Err(error)) => return Err(Error::NotReady { step, cause: error.into() }.into()),
         Err(_elapsed) => return Err(Error::NotReady { step, cause: Cause::Deadline }.into()),
     };
+    let sock = tongue::secure(sock, config, Some(dialer), deadline).await?;
     boot(sock, config, dialect, deadline).await
 }
 

@@ -2,8 +2,8 @@
 //!
 //! - What to connect to: [`config`](Config), from a `url` or built; `endpoint`, `credentials`,
 //!   `client_name`, `wire`, `resolver`.
-//! - The connect sequence: `establish` dials a `transport` and hands it to `boot`, whose last word
-//!   is the `fence`'s; both talk through `sync`, which owns the socket and its `inbox`.
+//! - The connect sequence: `establish` dials a `transport`, puts `tls` on it if that is wanted
+//!   (`tongue` finds out who speaks what), and hands it to `boot`, whose last word is the `fence`'s; both talk through `sync`, which owns the socket and its `inbox`.
 //! - A [`connection`](Connection) is what came through, for one owner.
 //! - What it is sent: commands, or a [`pipeline`](Pipeline) of them; `command_table` knows what a
 //!   command does to the connection, `arguments` makes keys and ids arguments. `scripting` is about
@@ -54,6 +54,13 @@ mod stats;
 mod step;
 mod supervisor;
 mod sync;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "tls_off.rs"]
+mod tls;
+mod tls_error;
+mod tongue;
 mod transaction;
 mod transport;
 mod url;
@@ -83,6 +90,9 @@ pub use resolver::{Addresses, Resolve};
 pub use scripting::{Script, ScriptCall};
 pub use stats::Stats;
 pub use step::Step;
+#[cfg(feature = "tls")]
+pub use tls::Tls;
+pub use tls_error::TlsError;
 pub use transaction::Transaction;
 pub use violation::Violation;
 pub use wire::WIRE_VERSION;

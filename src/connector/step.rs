@@ -14,6 +14,8 @@ use std::fmt;
 pub enum Step {
     /// Resolving and connecting.
     Dial,
+    /// The TLS handshake.
+    Tls,
     /// `HELLO 3`.
     Hello,
     /// `AUTH`, in the RESP2 fall-back.
@@ -47,6 +49,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Dial => "dial",
+            Self::Tls => "TLS handshake",
             Self::Hello => "HELLO",
             Self::Auth => "AUTH",
             Self::Select => "SELECT",

@@ -24,7 +24,7 @@ pub(super) enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
-    /// A stream of the caller's own.
+    /// A stream of the caller's own, or TLS on one of these.
     Own(Box<dyn Duplex>),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! redis:// valkey://        [user[:password]@]host[:port][/database][?options]
-//! rediss:// valkeys://      the same over TLS, which this build cannot speak
+//! rediss:// valkeys://      the same over TLS: the crate's feature `tls`
 //! unix://                   [user[:password]@]/path/to/socket[?options]
 //! ```
 //!
@@ -16,7 +16,7 @@ use super::{
     Config,
     config_error::{ConfigError, Part},
     endpoint::Endpoint,
-    percent,
+    percent, tls,
 };
 use crate::resp::Protocol;
 
@@ -29,7 +29,8 @@ impl Config {
     /// `redis://` and `valkey://` take `[user[:password]@]host[:port][/database]`; `unix://` takes
     /// `[user[:password]@]/path/to/socket`. User and password are percent-decoded once and may
     /// be any bytes; a `+` is a plus. `user@` is the user with an empty password. `rediss://` and
-    /// `valkeys://` are refused by a build without TLS.
+    /// `valkeys://` are the same over TLS, with the system's roots unless `Config::tls` gives others;
+    /// a build without the feature `tls` refuses them.
     ///
     /// | option | value |
     /// |---|---|
@@ -71,8 +72,11 @@ impl Config {
             None => (None, authority),
         };
         let mut config = match Scheme::new(scheme)? {
-            Scheme::Tcp => {
-                let config = Self::new(tcp(host)?);
+            scheme @ (Scheme::Tcp | Scheme::Tls) => {
+                let mut config = Self::new(tcp(host)?);
+                if let Scheme::Tls = scheme {
+                    config.tls = Some(tls::Setup::for_url(&config.endpoint)?);
+                }
                 match path.strip_prefix('/').unwrap_or(path) {
                     "" => config,
                     database => config.database(number(database, Part::Database)?),
@@ -99,6 +103,7 @@ impl FromStr for Config {
 
 enum Scheme {
     Tcp,
+    Tls,
     Unix,
 }
 
@@ -107,9 +112,7 @@ impl Scheme {
         match scheme.to_ascii_lowercase().as_str() {
             "redis" | "valkey" => Ok(Self::Tcp),
             "unix" => Ok(Self::Unix),
-            "rediss" | "valkeys" => {
-                Err(ConfigError::new(Part::Scheme, "this build of the crate cannot speak TLS"))
-            }
+            "rediss" | "valkeys" => Ok(Self::Tls),
             _ => Err(ConfigError::new(
                 Part::Scheme,
                 "it is none of redis, valkey, rediss, valkeys, unix",

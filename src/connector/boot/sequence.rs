@@ -13,6 +13,8 @@ use super::{
         fence::{self, Fence},
         passage::Passage,
         step::Step,
+        tls_error::TlsError,
+        tongue,
         violation::Violation,
     },
     findings::{self, Findings, Role},
@@ -291,8 +293,15 @@ impl<'c> Sequence<'c> {
 
     /// The peer broke the protocol.
     pub(super) fn violated(self, violation: Violation) -> Error {
-        let violation = self.violation(violation);
-        self.verdict.unwrap_or(violation)
+        let verdict = match &violation {
+            Violation::Malformed(error)
+                if error.offset() == 0 && tongue::is_record(error.seen()) =>
+            {
+                Error::TlsRefused(TlsError::PeerIsTls)
+            }
+            _ => self.violation(violation),
+        };
+        self.verdict.unwrap_or(verdict)
     }
 }
 
