@@ -15,6 +15,7 @@ pub(super) use self::{findings::Findings, sequence::Failure};
 use super::{
     Config,
     cause::Cause,
+    credentials::Credentials,
     dialect::Dialect,
     error::Error,
     inbox::{End, Inbox},
@@ -55,14 +56,15 @@ impl<S> Fenced<S> {
     }
 }
 
-/// Boots the socket and takes it through the fence, by `deadline`.
+/// Boots the socket, as who the credentials say, and takes it through the fence, by `deadline`.
 pub(super) async fn boot<S: Socket>(
     sock: S,
     config: &Config,
+    credentials: Option<Credentials>,
     dialect: Dialect,
     deadline: Instant,
 ) -> Result<Fenced<S>, Failure> {
-    let (mut sequence, mut flight) = Sequence::start(config, dialect);
+    let (mut sequence, mut flight) = Sequence::start(config, credentials, dialect);
     let mut inbox = Inbox::new(config.limits);
     let mut sock = sock;
     // Before the first flight the peer may have said why it will not talk to us, and that is read

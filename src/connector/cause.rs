@@ -28,6 +28,8 @@ pub enum Cause {
     Unclaimed,
     /// The socket failed.
     Io(Arc<io::Error>),
+    /// The provider of credentials had none, and why, in its words.
+    Provider(Arc<dyn std::error::Error + Send + Sync>),
     /// TLS, for now.
     Tls(TlsError),
     /// The peer closed the connection.
@@ -52,6 +54,7 @@ impl fmt::Display for Cause {
             Self::Replica => f.write_str("the server is a replica, a primary is needed"),
             Self::Unclaimed => f.write_str("the replica holds no version key, a primary claims it"),
             Self::Io(error) => error.fmt(f),
+            Self::Provider(error) => write!(f, "the provider has none: {error}"),
             Self::Tls(error) => error.fmt(f),
             Self::Closed => f.write_str("the peer closed the connection"),
             Self::Deadline => f.write_str("the deadline passed"),

@@ -1,6 +1,6 @@
 //! How to reach a server and what to be there: everything that a connect sequence needs to know.
 
-use std::{borrow::Cow, path::PathBuf, sync::Arc, time::Duration};
+use std::{borrow::Cow, future::Future, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
@@ -11,6 +11,7 @@ use super::{
     dialect::HelloMemory,
     endpoint::Endpoint,
     fence::Claims,
+    identity::Identity,
     policy::Policy,
     resolver::{Resolve, SystemResolver},
     tls,
@@ -50,7 +51,7 @@ use crate::resp::{Limits, Protocol};
 pub struct Config {
     pub(super) endpoint: Endpoint,
     pub(super) tls: Option<tls::Setup>,
-    pub(super) credentials: Option<Credentials>,
+    pub(super) identity: Identity,
     pub(super) database: u32,
     pub(super) client_name: Option<ClientName>,
     pub(super) wire: Wire,
@@ -86,7 +87,7 @@ impl Config {
         Self {
             endpoint,
             tls: None,
-            credentials: None,
+            identity: Identity::default(),
             database: 0,
             client_name: None,
             wire: Wire::OURS,
@@ -125,14 +126,53 @@ impl Config {
     }
 
     /// The password of the server's default user. It may be empty, and need not be UTF-8.
-    pub fn password(mut self, password: impl Into<Bytes>) -> Self {
-        self.credentials = Some(Credentials::new(None, password.into()));
-        self
+    pub fn password(self, password: impl Into<Bytes>) -> Self {
+        self.credentials(Credentials::password(password))
     }
 
     /// A user and its password, which may be empty; neither need be UTF-8.
-    pub fn user_and_password(mut self, user: impl Into<Bytes>, password: impl Into<Bytes>) -> Self {
-        self.credentials = Some(Credentials::new(Some(user.into()), password.into()));
+    pub fn user_and_password(self, user: impl Into<Bytes>, password: impl Into<Bytes>) -> Self {
+        self.credentials(Credentials::user_and_password(user, password))
+    }
+
+    /// As [`password`](Self::password) and [`user_and_password`](Self::user_and_password).
+    pub fn credentials(mut self, credentials: Credentials) -> Self {
+        self.identity = Identity::given(credentials);
+        self
+    }
+
+    /// Credentials that change: `provider` is asked each time that a connection is made, after the
+    /// dial and within the connect timeout. For tokens that rotate.
+    ///
+    /// Where it fails, the attempt is [not ready](super::Error::NotReady), with
+    /// [`Step::Credentials`](super::Step::Credentials) and its own error, whose text should hold no
+    /// secret; and so it is where the server refuses what it gave, because the next may be right. A
+    /// connector then tries again as it does when the server is away.
+    /// [`Connector::renew_credentials`](super::Connector::renew_credentials) asks it for a
+    /// connection that is there.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// use echo_wire::connector::{Config, Connection, Credentials, Error, Step};
+    ///
+    /// # use tokio::io::duplex;
+    /// # let (stream, _server) = duplex(64);
+    /// let config = Config::tcp("cache.internal", 6379).credentials_from(|| async {
+    ///     let token = std::fs::read("/no/such/token")?;
+    ///     Ok::<_, std::io::Error>(Credentials::user_and_password("worker", token))
+    /// });
+    /// // `Connection::connect(&config)` would dial.
+    /// let error = Connection::over(stream, &config).await.unwrap_err();
+    /// assert!(matches!(error, Error::NotReady { step: Step::Credentials, .. }));
+    /// # }
+    /// ```
+    pub fn credentials_from<P, F, E>(mut self, provider: P) -> Self
+    where
+        P: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Credentials, E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.identity = Identity::provided(provider);
         self
     }
 

@@ -5,11 +5,20 @@ use std::fmt;
 use bytes::Bytes;
 use memchr::memmem;
 
-use crate::resp::ServerError;
+use super::dialect::Auth;
+use crate::resp::{Command, ServerError};
 
-/// A user and a password as bytes; neither has to be UTF-8.
+/// A user and a password as bytes; neither has to be UTF-8. The password is in no `Debug`, and no
+/// error repeats it.
+///
+/// ```
+/// use echo_wire::connector::Credentials;
+///
+/// let credentials = Credentials::user_and_password("worker", "s3cr3t");
+/// assert_eq!(format!("{credentials:?}"), "Credentials { user: worker, password: (secret) }");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Credentials {
+pub struct Credentials {
     /// `None`: the server's `default` user.
     user: Option<Bytes>,
     password: Secret,
@@ -21,8 +30,24 @@ const HEAD: usize = 4;
 const DEFAULT_USER: &[u8] = b"default";
 
 impl Credentials {
-    pub(super) fn new(user: Option<Bytes>, password: Bytes) -> Self {
-        Self { user, password: Secret(password) }
+    /// The password of the server's default user. It may be empty: for a user without one any is
+    /// right, an empty one too.
+    pub fn password(password: impl Into<Bytes>) -> Self {
+        Self { user: None, password: Secret(password.into()) }
+    }
+
+    /// A user (of the server's ACL) and its password, which may be empty.
+    pub fn user_and_password(user: impl Into<Bytes>, password: impl Into<Bytes>) -> Self {
+        Self { user: Some(user.into()), password: Secret(password.into()) }
+    }
+
+    /// AUTH in this form.
+    pub(super) fn auth(&self, form: Auth) -> Command<'_> {
+        let auth = Command::new("AUTH");
+        match form {
+            Auth::UserAndPassword => auth.arg(self.user()).arg(self.secret()),
+            Auth::PasswordAlone => auth.arg(self.secret()),
+        }
     }
 
     /// The user's name, `default` if none was given.
@@ -35,18 +60,18 @@ impl Credentials {
         self.user() == DEFAULT_USER
     }
 
-    /// The password. Only the encoder of AUTH has a use for it.
-    pub(super) fn password(&self) -> &[u8] {
+    /// The password. Only the encoder of HELLO and AUTH has a use for it.
+    pub(super) fn secret(&self) -> &[u8] {
         &self.password.0
     }
 
     /// Whether a text of the server's may repeat the password: servers name the arguments of a
     /// command that they do not know, cut short and with line ends replaced.
     pub(super) fn may_be_in(&self, text: &[u8]) -> bool {
-        let unchanged = self.password().split(|byte| b"\0\r\n".contains(byte)).next();
+        let unchanged = self.secret().split(|byte| b"\0\r\n".contains(byte)).next();
         let head = unchanged.unwrap_or_default();
         let head = head.get(..HEAD).unwrap_or(head);
-        !self.password().is_empty() && memmem::find(text, head).is_some()
+        !self.secret().is_empty() && memmem::find(text, head).is_some()
     }
 
     /// The error, without its text where that may repeat the password.
@@ -85,7 +110,7 @@ mod tests {
     use super::*;
 
     fn hidden(password: &'static [u8], words: &str) -> String {
-        let credentials = Credentials::new(None, Bytes::from_static(password));
+        let credentials = Credentials::password(password);
         credentials.hidden_in(ServerError::new(words.as_bytes().to_vec())).to_string()
     }
 

@@ -1,4 +1,4 @@
-//! From a config to a fenced socket: dial, TLS, boot, fence, under one deadline.
+//! From a config to a fenced socket: dial, TLS, credentials, boot, fence, under one deadline.
 
 use tokio::time::{Instant, timeout_at};
 
@@ -60,7 +60,7 @@ pub(super) async fn establish_over(
 ) -> Result<Fenced<Transport>, Error> {
     let deadline = deadline(config);
     let sock = tongue::secure(stream, config, None, deadline).await?;
-    Ok(boot(sock, config, first_dialect(config), deadline).await?)
+    Ok(come_in(sock, config, first_dialect(config), deadline).await?)
 }
 
 async fn attempt(
@@ -76,7 +76,31 @@ async fn attempt(
         Err(_elapsed) => return Err(Error::NotReady { step, cause: Cause::Deadline }.into()),
     };
     let sock = tongue::secure(sock, config, Some(dialer), deadline).await?;
-    boot(sock, config, dialect, deadline).await
+    come_in(sock, config, dialect, deadline).await
+}
+
+/// Finds out who we are and boots the socket as that.
+async fn come_in(
+    sock: Transport,
+    config: &Config,
+    dialect: Dialect,
+    deadline: Instant,
+) -> Result<Fenced<Transport>, Failure> {
+    let not_ready = |cause| Error::NotReady { step: Step::Credentials, cause };
+    let credentials = match timeout_at(deadline, config.identity.ask()).await {
+        Ok(Ok(credentials)) => credentials,
+        Ok(Err(error)) => return Err(not_ready(Cause::Provider(error)).into()),
+        Err(_elapsed) => return Err(not_ready(Cause::Deadline).into()),
+    };
+    match boot(sock, config, credentials, dialect, deadline).await {
+        // What a provider gave may have been of yesterday: the next may be right.
+        Err(Failure::Verdict(Error::AuthRefused { step, reply }))
+            if config.identity.is_provided() =>
+        {
+            Err(Error::NotReady { step, cause: Cause::Reply(reply) }.into())
+        }
+        ended => ended,
+    }
 }
 
 fn first_dialect(config: &Config) -> Dialect {

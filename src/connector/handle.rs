@@ -136,7 +136,7 @@ impl Connector {
     ) -> Result<Self, Error> {
         let runtime = Runtime::try_current()
             .map_err(|_none| Error::Misuse("connect runs inside a tokio runtime".into()))?;
-        let config = Arc::new(config);
+        let config = Arc::new(Config { identity: config.identity.own(), ..config });
         let shared = Arc::new(Shared::new(&config.policy));
         family.join(&shared)?;
         let life = Life {

@@ -1,7 +1,7 @@
 //! A socket's life: dial → boot → **fence** → serve → lose → dial again.
 //!
-//! - What to connect to: [`config`](Config), from a `url` or built; `endpoint`, `credentials`,
-//!   `client_name`, `wire`, `resolver`.
+//! - What to connect to: [`config`](Config), from a `url` or built; `endpoint`, `credentials` and
+//!   `identity`, where they come from, `client_name`, `wire`, `resolver`.
 //! - The connect sequence: `establish` dials a `transport`, puts `tls` on it if that is wanted
 //!   (`tongue` finds out who speaks what), and hands it to `boot`, whose last word is the `fence`'s; both talk through `sync`, which owns the socket and its `inbox`.
 //! - A [`connection`](Connection) is what came through, for one owner.
@@ -35,6 +35,7 @@ mod family;
 mod fence;
 mod found;
 mod handle;
+mod identity;
 mod inbox;
 mod lifecycle;
 mod link;
@@ -46,6 +47,7 @@ mod policy;
 mod pool;
 mod pubsub;
 mod pushes;
+mod reauthenticate;
 mod refused;
 mod replies;
 mod resolver;
@@ -74,6 +76,7 @@ pub use command_table::{Reason, Refusal, Traits};
 pub use config::Config;
 pub use config_error::{ConfigError, Part as ConfigPart};
 pub use connection::Connection;
+pub use credentials::Credentials;
 pub use endpoint::Endpoint;
 pub use error::Error;
 pub use event::{Event, Events};

@@ -16,6 +16,8 @@ pub enum Step {
     Dial,
     /// The TLS handshake.
     Tls,
+    /// Asking the provider for credentials.
+    Credentials,
     /// `HELLO 3`.
     Hello,
     /// `AUTH`, in the RESP2 fall-back.
@@ -50,6 +52,7 @@ impl fmt::Display for Step {
         f.write_str(match self {
             Self::Dial => "dial",
             Self::Tls => "TLS handshake",
+            Self::Credentials => "credentials",
             Self::Hello => "HELLO",
             Self::Auth => "AUTH",
             Self::Select => "SELECT",

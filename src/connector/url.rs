@@ -200,7 +200,7 @@ fn with_options(
     options: &str,
     mut has_database: bool,
 ) -> Result<Config, ConfigError> {
-    let has_credentials = config.credentials.is_some();
+    let has_credentials = !config.identity.is_nobody();
     let (mut user, mut password) = (None, None);
     let mut seen = Vec::new();
     for option in options.split('&').filter(|option| !option.is_empty()) {

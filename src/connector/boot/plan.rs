@@ -5,6 +5,7 @@
 
 use super::super::{
     Config,
+    credentials::Credentials,
     dialect::{Auth, Dialect},
     step::Step,
 };
@@ -31,15 +32,19 @@ pub(super) enum OnRefusal {
 
 /// The rows of the first flight in this dialect. Everything in it only reads or concerns this
 /// session alone, so it may go out before any of it is answered.
-pub(super) fn rows(config: &Config, dialect: Dialect) -> Vec<Row<'_>> {
+pub(super) fn rows<'a>(
+    config: &'a Config,
+    credentials: Option<&'a Credentials>,
+    dialect: Dialect,
+) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut row = |step, on_refusal, command| rows.push(Row { step, on_refusal, command });
     let resp2 = Dialect::Resp2(Auth::UserAndPassword);
-    match (dialect, &config.credentials) {
+    match (dialect, credentials) {
         (Dialect::Hello, credentials) => {
             let mut hello = Command::new("HELLO").arg("3");
             if let Some(credentials) = credentials {
-                hello = hello.arg("AUTH").arg(credentials.user()).arg(credentials.password());
+                hello = hello.arg("AUTH").arg(credentials.user()).arg(credentials.secret());
             }
             let is_must = config.protocol.is_some();
             let on_refusal = if is_must { OnRefusal::Verdict } else { OnRefusal::Try(resp2) };
@@ -51,12 +56,10 @@ pub(super) fn rows(config: &Config, dialect: Dialect) -> Vec<Row<'_>> {
                 true => OnRefusal::Try(alone),
                 false => OnRefusal::Verdict,
             };
-            let auth = Command::new("AUTH").arg(credentials.user()).arg(credentials.password());
-            row(Step::Auth, on_refusal, auth);
+            row(Step::Auth, on_refusal, credentials.auth(Auth::UserAndPassword));
         }
         (Dialect::Resp2(Auth::PasswordAlone), Some(credentials)) => {
-            let auth = Command::new("AUTH").arg(credentials.password());
-            row(Step::Auth, OnRefusal::Verdict, auth);
+            row(Step::Auth, OnRefusal::Verdict, credentials.auth(Auth::PasswordAlone));
         }
         (Dialect::Resp2(_), None) => {}
     }

@@ -8,6 +8,7 @@ use super::{
     super::{
         Config,
         cause::Cause,
+        credentials::Credentials,
         dialect::Dialect,
         error::Error,
         fence::{self, Fence},
@@ -31,6 +32,7 @@ use crate::resp::{Protocol, Reply, ServerError, Value};
 #[derive(Debug)]
 pub(super) struct Sequence<'c> {
     config: &'c Config,
+    credentials: Option<Credentials>,
     dialect: Dialect,
     /// Rows of this flight whose replies are still to come. Never empty while one is awaited.
     owed: VecDeque<(Step, OnRefusal)>,
@@ -85,9 +87,14 @@ impl From<Failure> for Error {
 
 impl<'c> Sequence<'c> {
     /// The run, and its first flight.
-    pub(super) fn start(config: &'c Config, dialect: Dialect) -> (Self, BytesMut) {
+    pub(super) fn start(
+        config: &'c Config,
+        credentials: Option<Credentials>,
+        dialect: Dialect,
+    ) -> (Self, BytesMut) {
         let mut sequence = Self {
             config,
+            credentials,
             dialect,
             owed: VecDeque::new(),
             verdict: None,
@@ -110,7 +117,7 @@ impl<'c> Sequence<'c> {
         self.dialect = dialect;
         self.findings.declined.clear();
         let mut encoded = BytesMut::new();
-        for row in plan::rows(self.config, dialect) {
+        for row in plan::rows(self.config, self.credentials.as_ref(), dialect) {
             row.command.encode(&mut encoded);
             self.owed.push_back((row.step, row.on_refusal));
         }
@@ -201,14 +208,14 @@ impl<'c> Sequence<'c> {
 
     /// What the server says, unless it may repeat the password.
     fn without_password(&self, error: ServerError) -> ServerError {
-        match &self.config.credentials {
+        match &self.credentials {
             Some(credentials) => credentials.hidden_in(error),
             None => error,
         }
     }
 
     fn violation(&self, violation: Violation) -> Error {
-        let violation = match &self.config.credentials {
+        let violation = match &self.credentials {
             Some(credentials) => violation.hiding(|text| credentials.may_be_in(text)),
             None => violation,
         };
@@ -220,7 +227,7 @@ impl<'c> Sequence<'c> {
         match error.code() {
             "WRONGPASS" => false,
             // HELLO carried credentials and the peer did not look: a proxy, which wants AUTH.
-            "NOAUTH" => step == Step::Hello && self.config.credentials.is_some(),
+            "NOAUTH" => step == Step::Hello && self.credentials.is_some(),
             _ => !matches!(step.refused(error.clone()), Error::NotReady { .. }),
         }
     }
