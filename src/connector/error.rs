@@ -6,7 +6,10 @@ use super::{
     cause::Cause, command_table::Refusal, config_error::ConfigError, found::Found, step::Step,
     tls_error::TlsError, violation::Violation,
 };
-use crate::resp::{ConvertError, ServerError};
+use crate::{
+    keyspace::{BrandedIdError, NameError},
+    resp::{ConvertError, ServerError},
+};
 
 /// The transport tier: the call failed. A server's error reply to a single command comes as
 /// [`Error::Server`]; inside a pipeline it is a value in its slot instead.
@@ -27,6 +30,21 @@ use crate::resp::{ConvertError, ServerError};
 ///
 /// let error = Error::Disconnected { maybe_executed: true };
 /// assert_eq!(error.to_string(), "disconnected, the command may have run");
+/// ```
+///
+/// `?` makes one of whatever a call, its reply or its key can fail with:
+///
+/// ```
+/// use echo_wire::{connector::{Connector, Error}, keyspace::Queue, resp::Command};
+///
+/// async fn waiting(connector: &Connector, queue: &str) -> Result<u64, Error> {
+///     let key = Queue::new(queue)?.key("wait")?;
+///     Ok(connector.command(Command::new("LLEN").arg(&key)).await?.to()?)
+/// }
+///
+/// let error = Error::from(Queue::new("").unwrap_err());
+/// assert_eq!(error.to_string(), "key: the name is empty");
+/// assert!(!error.maybe_executed());
 /// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -94,6 +112,12 @@ pub enum Error {
     /// The URL or the config cannot be used. Nothing was sent.
     #[error("config, {0}")]
     Config(#[from] ConfigError),
+    /// No queue and no type can be named so: no key was built. Nothing was sent.
+    #[error("key: {0}")]
+    Name(#[from] NameError),
+    /// No branded id reads so: no key was built. Nothing was sent.
+    #[error("key: {0}")]
+    Id(#[from] BrandedIdError),
     /// The peer broke the protocol; the connection was closed.
     #[error("protocol: {violation}{}", if *maybe_executed { ", the command may have run" } else { "" })]
     Protocol {

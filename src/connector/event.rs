@@ -73,14 +73,18 @@ const KEPT: usize = 128;
 /// by [`Events::missed`]. Writers never wait.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() {
-/// use echo_wire::connector::{Config, Connector};
-/// // Nobody listens on this socket: the connector says so, and how long it waits.
-/// let config = Config::from_url("unix:///nowhere/valkey.sock").unwrap();
-/// # let _ = config;
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/server.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let connector = connector().await?;
+/// use echo_wire::connector::Event;
+///
+/// let mut events = connector.events();
+/// connector.close().await;
+/// assert!(matches!(events.next().await, Some(Event::Disconnected(_))));
+/// # Ok(()) }
 /// ```
 #[derive(Debug)]
+#[must_use = "what happens is told to whoever reads it"]
 pub struct Events {
     receiver: broadcast::Receiver<Event>,
     missed: u64,

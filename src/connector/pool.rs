@@ -162,6 +162,7 @@ impl Pool {
     }
 
     /// As [`Connector::take_orphans`], of all connectors.
+    #[must_use = "the store no longer has what is in them, and they are given out once"]
     pub fn take_orphans(&self) -> Vec<Orphan> {
         self.connectors().iter().flat_map(Connector::take_orphans).collect()
     }

@@ -5,7 +5,8 @@ use std::{fmt, ops::Deref, slice, vec};
 use crate::resp::{ConvertError, FromReply, Reply};
 
 /// One reply for each command of a batch, in order. A slice of [`Reply`] to look at,
-/// [`to`](Self::to) to read them all at once.
+/// [`to`](Self::to) to read them all at once. Where only success matters, `to::<Vec<()>>()` reads
+/// them: `()` is anything but an error.
 ///
 /// ```
 /// use echo_wire::{connector::Replies, resp::{Decoder, Limits}};
@@ -26,6 +27,7 @@ use crate::resp::{ConvertError, FromReply, Reply};
 /// # Ok::<(), echo_wire::resp::ConvertError>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
+#[must_use = "a command's error is a value in its slot, and is seen nowhere else"]
 pub struct Replies(Vec<Reply>);
 
 impl Replies {

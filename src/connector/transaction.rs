@@ -14,6 +14,7 @@ use crate::resp::{Command, ConvertError, Reply, ReplyRef, ServerError, Sink, Val
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use = "nothing may have run, and only this says so"]
 pub enum Transaction {
     /// All commands ran; their replies in order, an error of one command as a value in its slot.
     Done(Replies),

@@ -11,7 +11,7 @@ use std::{
 };
 
 use echo_wire::{
-    connector::{Config, Connector, Pipeline, Policy, Stats},
+    connector::{Config, Connector, Pipeline, Policy, Stats, Transaction},
     resp::Command,
 };
 use tokio::{
@@ -99,8 +99,11 @@ fn every_command_pipeline_reply_and_byte_is_counted_once() {
                     .command(Command::new("ECHO").arg(caller));
                 for _ in 0..10 {
                     echo(&connector, "one").await.unwrap();
-                    connector.pipeline(&pipeline).await.unwrap();
-                    connector.transaction(&pipeline).await.unwrap();
+                    // One of the three is an error in both.
+                    let replies = connector.pipeline(&pipeline).await.unwrap();
+                    assert!(replies[1].is_error());
+                    let ended = connector.transaction(&pipeline).await.unwrap();
+                    assert!(matches!(ended, Transaction::Aborted { .. }), "{ended:?}");
                 }
             });
         }

@@ -152,7 +152,7 @@ fn a_call_dropped_at_any_moment_leaves_no_watch_and_no_transaction() {
             let life = async {
                 let mut watch = dedicated.watch(["k"]).await.unwrap();
                 watch.command(get("k")).await.unwrap();
-                watch.exec(&set("x", 1)).await.unwrap();
+                drop(watch.exec(&set("x", 1)).await.unwrap());
             };
             select! {
                 biased;

@@ -17,6 +17,8 @@ Exit codes:
 
 URLs:
   redis://[user[:password]@]host[:port][/database]   valkey:// likewise
+  rediss://, valkeys://: the same over TLS, if this was built with its feature `tls`; it trusts
+  what the system trusts, or the roots in $SSL_CERT_FILE
   unix:///path/to/socket[?db=1]
   Options behind a `?`: protocol=2|3, connect_timeout=500ms, user=…, password=…";
 

@@ -120,6 +120,7 @@ impl Connector {
     ///
     /// At most 4 096 are kept; the oldest of more are lost, and counted in
     /// [`Stats::orphans_lost`](super::super::Stats::orphans_lost).
+    #[must_use = "the store no longer has what is in them, and they are given out once"]
     pub fn take_orphans(&self) -> Vec<Orphan> {
         self.handle().orphans.take()
     }

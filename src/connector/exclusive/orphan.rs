@@ -30,6 +30,7 @@ use crate::resp::Reply;
 /// }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "the store no longer has what is in it"]
 pub struct Orphan {
     command: Cow<'static, str>,
     reply: Reply,

@@ -59,6 +59,7 @@ use crate::resp::{Arg, Command, Reply};
 /// # }
 /// ```
 #[derive(Debug)]
+#[must_use = "dropped, it watches nothing any more"]
 pub struct Watch<'d> {
     dedicated: &'d mut Dedicated,
 }

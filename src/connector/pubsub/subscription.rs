@@ -40,6 +40,7 @@ use crate::{
 /// what nobody else here wants, without waiting; [`unsubscribe`](Self::unsubscribe) waits for the
 /// server's word.
 #[derive(Debug)]
+#[must_use = "dropped, it unsubscribes"]
 pub struct Subscription {
     connector: Connector,
     kind: Kind,
