@@ -267,6 +267,9 @@ mod pages {
     #[doc = include_str!("../README.md")]
     struct FrontPage;
 
+    #[doc = include_str!("../docs/first-steps.md")]
+    struct FirstSteps;
+
     #[doc = include_str!("../docs/protocol.md")]
     struct Protocol;
 }

@@ -15,6 +15,9 @@ use super::number;
 /// | integers | decimal digits |
 /// | `f64` | the shortest text that reads back as the same number, `inf`, `-inf`, `nan` |
 ///
+/// What is borrowed outlives the command: `.arg(&format!("user:{id}"))` where the command is sent in the
+/// same statement, else a variable that holds the text.
+///
 /// A type of one's own joins by `impl<'a> From<&'a Mine> for Arg<'a>`:
 ///
 /// ```
