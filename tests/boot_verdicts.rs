@@ -154,6 +154,22 @@ async fn a_courtesy_that_is_refused_in_whatever_words_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_link_that_is_cut_behind_a_refused_courtesy_or_hello_is_no_refusal() {
+    let plain = || Config::tcp("unused", 1);
+    for config in [plain().protocol(Protocol::Resp2), plain()] {
+        let (stream, mut peer) = Script::memory();
+        let script = tokio::spawn(async move {
+            peer.command().await;
+            peer.send("-NOPERM this user has no permissions\r\n").await;
+            peer.close();
+        });
+        let error = Connection::over(stream, &config).await.unwrap_err();
+        assert!(matches!(error, Error::NotReady { .. }) && !error.is_fatal(), "{error:?}");
+        script.await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_reply_of_a_kind_that_a_step_cannot_have_is_a_protocol_error_that_names_it() {
     for protocol in [Protocol::Resp2, Protocol::Resp3] {
         let rows = rows(protocol);

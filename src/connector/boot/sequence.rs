@@ -49,7 +49,7 @@ pub(super) struct Sequence<'c> {
 enum Opening {
     Nothing,
     /// One error and nothing more: it may be the reason of a close.
-    OneError(Step, ServerError),
+    OneError(Step, OnRefusal, ServerError),
     Talks,
 }
 
@@ -142,7 +142,7 @@ impl<'c> Sequence<'c> {
             _ => error,
         });
         self.opening = match (self.opening, &error) {
-            (Opening::Nothing, Some(error)) => Opening::OneError(step, error.clone()),
+            (Opening::Nothing, Some(error)) => Opening::OneError(step, on_refusal, error.clone()),
             _ => Opening::Talks,
         };
         if self.verdict.is_none() && self.detour.is_none() {
@@ -279,9 +279,11 @@ impl<'c> Sequence<'c> {
         let closed = matches!(cause, Cause::Closed | Cause::Io(_));
         match (self.opening, self.verdict) {
             // One error, not asked for perhaps, and the door: the server's own word.
-            (Opening::OneError(step, words), _) if closed => {
+            (Opening::OneError(step, on_refusal, words), _) if closed => {
                 Failure::Verdict(match (words.code(), step.refused(words.clone())) {
-                    ("NOPERM" | "DENIED", refused) => refused,
+                    ("DENIED", refused) => refused,
+                    // Of a courtesy or of HELLO it ends nothing, so it is not why the door closed.
+                    ("NOPERM", refused) if on_refusal == OnRefusal::Verdict => refused,
                     (_, refused @ Error::AuthRefused { .. }) if speaks_of_credentials(&words) => {
                         refused
                     }
