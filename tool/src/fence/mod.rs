@@ -28,8 +28,9 @@ const DIAL: Duration = Duration::from_secs(5);
 pub(crate) async fn run(asked: &Fence, json: bool, paint: Paint) -> Result<Exit, Stop> {
     let config = if asked.dry_run { asked.place.looking()? } else { asked.place.config()? };
     let notes = Notes::default();
-    let result = pass(asked, &config, &notes).await;
-    let told = Told::new(asked, &config, result, history::steps(notes.take()));
+    let (result, heard) = pass(asked, &config, &notes).await;
+    let steps = history::steps(notes.take());
+    let told = Told::new(asked, &config, result, heard, steps);
     let mut out = io::stdout().lock();
     match json {
         true => told.json(&mut out)?,
@@ -40,11 +41,12 @@ pub(crate) async fn run(asked: &Fence, json: bool, paint: Paint) -> Result<Exit,
 
 /// Over a stream that is dialled here, so that it can be listened to. What cannot be (TLS), or has
 /// to be dialled again in RESP2, is the crate's own connect, without a history.
-async fn pass(asked: &Fence, config: &Config, notes: &Notes) -> Result<Connection, Error> {
+async fn pass(asked: &Fence, config: &Config, notes: &Notes) -> (Result<Connection, Error>, Heard) {
+    let unheard = async || (Connection::connect(config).await, Heard::InPart);
     let scheme = asked.place.url.split(':').next().unwrap_or_default().to_ascii_lowercase();
     let within = asked.place.timeout.unwrap_or(DIAL);
     let result = match config.endpoint() {
-        _ if scheme == "rediss" || scheme == "valkeys" => return Connection::connect(config).await,
+        _ if scheme == "rediss" || scheme == "valkeys" => return unheard().await,
         Endpoint::Tcp { host, port } => {
             let dial = tokio::net::TcpStream::connect((host.as_str(), *port));
             over(dial, within, config, notes).await
@@ -53,14 +55,21 @@ async fn pass(asked: &Fence, config: &Config, notes: &Notes) -> Result<Connectio
         Endpoint::Unix(path) => {
             over(tokio::net::UnixStream::connect(path), within, config, notes).await
         }
-        _ => return Connection::connect(config).await,
+        _ => return unheard().await,
     };
     match result {
         Err(Error::NotReady { step: Step::Hello, cause: Cause::Closed | Cause::Io(_) }) => {
-            Connection::connect(config).await
+            unheard().await
         }
-        result => result,
+        result => (result, Heard::Whole),
     }
+}
+
+/// How much of what passed is in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    Whole,
+    InPart,
 }
 
 async fn over<S>(

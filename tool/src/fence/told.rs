@@ -8,7 +8,7 @@ use echo_wire::{
 };
 use serde_json::json;
 
-use super::history::Step;
+use super::{Heard, history::Step};
 use crate::{arguments::Fence, escape, exit::Exit, paint::Paint};
 
 #[derive(Debug)]
@@ -16,6 +16,7 @@ pub(crate) struct Told<'a> {
     wire: &'a str,
     place: String,
     result: Result<Connection, Error>,
+    heard: Heard,
     steps: Vec<Step>,
 }
 
@@ -24,10 +25,11 @@ impl<'a> Told<'a> {
         asked: &'a Fence,
         config: &Config,
         result: Result<Connection, Error>,
+        heard: Heard,
         steps: Vec<Step>,
     ) -> Self {
         let place = config.endpoint().to_string();
-        Self { wire: asked.place.wire(), place, result, steps }
+        Self { wire: asked.place.wire(), place, result, heard, steps }
     }
 
     pub(crate) fn exit(&self) -> Exit {
@@ -73,8 +75,11 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn round_trips(&self) -> usize {
-        self.steps.last().map_or(0, |step| step.flight)
+    /// Flights, and writes among them; unknown where not all was heard.
+    fn figures(&self) -> Option<(usize, usize)> {
+        let flights = self.steps.last().map_or(0, |step| step.flight);
+        let writes = self.steps.iter().filter(|step| step.writes()).count();
+        (self.heard == Heard::Whole).then_some((flights, writes))
     }
 
     pub(crate) fn text(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
@@ -118,18 +123,20 @@ impl<'a> Told<'a> {
                 }
             }
         }
-        let trips = self.round_trips();
-        let writes = self.steps.iter().filter(|step| step.writes()).count();
-        writeln!(
-            out,
-            "\n  {trips} round trip{}, {}",
-            if trips == 1 { "" } else { "s" },
-            match writes {
-                0 => "nothing written".to_owned(),
-                1 => "1 write, the claim".to_owned(),
-                n => format!("{n} writes, the claim tried again"),
+        match self.figures() {
+            None => {
+                writeln!(out, "\n  hung up on; what came after, on other sockets, is not shown")?;
             }
-        )?;
+            Some((trips, writes)) => {
+                let plural = if trips == 1 { "" } else { "s" };
+                let writes = match writes {
+                    0 => "nothing written".to_owned(),
+                    1 => "1 write, the claim".to_owned(),
+                    n => format!("{n} writes, the claim tried again"),
+                };
+                writeln!(out, "\n  {trips} round trip{plural}, {writes}")?;
+            }
+        }
         if let Ok(connection) = &self.result
             && let Some(policy) = connection.eviction_policy()
         {
@@ -160,8 +167,8 @@ impl<'a> Told<'a> {
             "found": found,
             "error": error,
             "protocol": protocol,
-            "round_trips": self.round_trips(),
-            "writes": self.steps.iter().filter(|step| step.writes()).count(),
+            "round_trips": self.figures().map(|(trips, _)| trips),
+            "writes": self.figures().map(|(_, writes)| writes),
             "eviction_policy": connection.and_then(Connection::eviction_policy),
             "steps": steps,
         });

@@ -1,6 +1,11 @@
 //! `fence`: verdicts, histories and exit codes; what is written, by the server's count.
 
-use std::process::Command;
+use std::{
+    io::{self, Read as _},
+    net::{TcpListener, TcpStream},
+    process::Command,
+    thread,
+};
 
 use crate::{
     runs::{command, finish, run},
@@ -173,6 +178,32 @@ fn a_server_that_does_not_answer_in_time_is_not_ready() {
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(ran.out.contains("the deadline passed"), "{ran:?}");
     assert!(ran.out.contains("(no answer)"), "{ran:?}");
+}
+
+#[test]
+fn what_was_not_heard_is_not_told_as_nothing() {
+    let server = flavors()[0].server().start();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    let upstream = server.address();
+    // A proxy that hangs up on HELLO: on the tool's own socket and on the crate's first one.
+    thread::spawn(move || {
+        for (count, socket) in listener.incoming().enumerate() {
+            let mut socket = socket.unwrap();
+            if count < 2 {
+                drop(socket.read(&mut [0; 4096]));
+                continue;
+            }
+            let mut server = TcpStream::connect(&upstream).unwrap();
+            let (mut back, mut there) = (socket.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || io::copy(&mut server, &mut back));
+            thread::spawn(move || io::copy(&mut socket, &mut there));
+        }
+    });
+    let claimed = run(&["fence", &url, "--json"]).json();
+    assert_eq!((&claimed["verdict"], &claimed["protocol"]), (&"claimed".into(), &2.into()));
+    assert!(claimed["writes"].is_null() && claimed["round_trips"].is_null(), "{claimed}");
+    assert_eq!(server.cli(&["GET", "{emq}:version"]), WIRE);
 }
 
 #[test]
