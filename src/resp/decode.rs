@@ -129,7 +129,7 @@ impl Decoder {
             && let Some((leaf, behind)) = tiny(self.buffer.unread(), self.rules.resp2_only)
         {
             let left = behind.len();
-            slot.set_leaf(leaf, |text| self.shelf.keep([text, b""]));
+            slot.set_leaf(leaf, |text| self.shelf.keep(text));
             self.buffer.leave(left);
             return Ok(true);
         }
@@ -255,7 +255,7 @@ impl Decoder {
                 *slot = Reply::new(Repr::Text { kind, text });
             }
             Some(leaf) => {
-                slot.set_leaf(leaf, |text| self.shelf.keep([text, b""]));
+                slot.set_leaf(leaf, |text| self.shelf.keep(text));
                 self.buffer.consume(len);
             }
             None if len >= TAKEN => {
@@ -264,7 +264,7 @@ impl Decoder {
                 *slot = Reply::new(Repr::Large(Arc::new(Large { bytes, nodes })));
             }
             None => {
-                let kept = self.shelf.keep([nodes.as_flattened(), bytes]);
+                let kept = self.shelf.keep_both(nodes.as_flattened(), bytes);
                 let nodes = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
                 *slot = Reply::new(Repr::Small { nodes, bytes: kept });
                 self.buffer.consume(len);

@@ -83,7 +83,10 @@ impl Reply {
     /// What it says.
     #[inline]
     pub fn value(&self) -> Value<'_> {
-        self.as_ref().value()
+        match self.leaf() {
+            Some(leaf) => Value::of_leaf(leaf),
+            None => self.as_ref().value(),
+        }
     }
 
     /// The attributes that came before it, none as a rule.
@@ -93,7 +96,7 @@ impl Reply {
 
     /// Whether it is a push: a message that answers no command.
     pub fn is_push(&self) -> bool {
-        self.as_ref().is_push()
+        self.leaf().is_none() && self.as_ref().is_push()
     }
 
     /// Whether it is null, in any of the three forms.
@@ -103,7 +106,11 @@ impl Reply {
 
     /// Whether it is a simple error or a bulk error.
     pub fn is_error(&self) -> bool {
-        self.as_ref().is_error()
+        match self.leaf() {
+            Some(Leaf::Text(kind, _)) => kind.is_error(),
+            Some(_) => false,
+            None => self.as_ref().is_error(),
+        }
     }
 
     /// The server's error, if it is one.
@@ -145,7 +152,28 @@ impl Reply {
     #[allow(clippy::should_implement_trait, reason = "AsRef returns a reference, this a view")]
     #[inline]
     pub fn as_ref(&self) -> ReplyRef<'_> {
-        let leaf = match &self.repr {
+        match &self.repr {
+            Repr::Text { kind, text } => ReplyRef::text(*kind, text),
+            Repr::Small { nodes, bytes } => {
+                let (nodes, text) = bytes
+                    .split_at_checked((*nodes as usize).saturating_mul(size_of::<RawNode>()))
+                    .unwrap_or_default();
+                let tape = Tape { nodes: nodes.as_chunks().0, bytes: text, owner: Some(bytes) };
+                ReplyRef::at(tape, 0)
+            }
+            Repr::Large(large) => {
+                let tape =
+                    Tape { nodes: &large.nodes, bytes: &large.bytes, owner: Some(&large.bytes) };
+                ReplyRef::at(tape, 0)
+            }
+            _ => ReplyRef::leaf(self.leaf().unwrap_or(Leaf::Null(Null::Resp3))),
+        }
+    }
+
+    /// What it says, if it is on no tape: found in a few instructions, without a view.
+    #[inline]
+    fn leaf(&self) -> Option<Leaf<&[u8]>> {
+        Some(match &self.repr {
             Repr::Integer(value) => Leaf::Integer(*value),
             Repr::Double(value) => Leaf::Double(*value),
             Repr::Boolean(value) => Leaf::Boolean(*value),
@@ -153,21 +181,9 @@ impl Reply {
             Repr::Inline { kind, len, text } => {
                 Leaf::Text(*kind, text.get(..usize::from(*len)).unwrap_or_default())
             }
-            Repr::Text { kind, text } => return ReplyRef::text(*kind, text),
-            Repr::Small { nodes, bytes } => {
-                let (nodes, text) = bytes
-                    .split_at_checked((*nodes as usize).saturating_mul(size_of::<RawNode>()))
-                    .unwrap_or_default();
-                let tape = Tape { nodes: nodes.as_chunks().0, bytes: text, owner: Some(bytes) };
-                return ReplyRef::at(tape, 0);
-            }
-            Repr::Large(large) => {
-                let tape =
-                    Tape { nodes: &large.nodes, bytes: &large.bytes, owner: Some(&large.bytes) };
-                return ReplyRef::at(tape, 0);
-            }
-        };
-        ReplyRef::leaf(leaf)
+            Repr::Text { kind, text } => Leaf::Text(*kind, text),
+            Repr::Small { .. } | Repr::Large(_) => return None,
+        })
     }
 
     /// A copy of this element that holds its own bytes and no more.

@@ -13,23 +13,44 @@ pub(super) struct Shelf {
 }
 
 impl Shelf {
-    /// These bytes, one part behind the other, in memory of their own or in the current block.
-    pub(super) fn keep(&mut self, parts: [&[u8]; 2]) -> Bytes {
-        let [first, second] = parts;
+    /// These bytes, in memory of their own or in the current block.
+    #[inline]
+    pub(super) fn keep(&mut self, text: &[u8]) -> Bytes {
+        if text.len() > SHARED {
+            return Bytes::copy_from_slice(text);
+        }
+        let block = self.with_room(text.len());
+        block.extend_from_slice(text);
+        block.split().freeze()
+    }
+
+    /// As [`keep`](Self::keep), one part behind the other.
+    pub(super) fn keep_both(&mut self, first: &[u8], second: &[u8]) -> Bytes {
         let len = first.len().saturating_add(second.len());
-        if len > SHARED {
-            let mut own = BytesMut::with_capacity(len);
-            own.extend_from_slice(first);
-            own.extend_from_slice(second);
-            return own.freeze();
-        }
+        let mut own = BytesMut::new();
+        let to = if len > SHARED {
+            own.reserve(len);
+            &mut own
+        } else {
+            self.with_room(len)
+        };
+        to.extend_from_slice(first);
+        to.extend_from_slice(second);
+        to.split().freeze()
+    }
+
+    #[inline]
+    fn with_room(&mut self, len: usize) -> &mut BytesMut {
         if self.block.capacity() < len {
-            std::mem::swap(&mut self.block, &mut self.other);
-            self.block.reserve(BLOCK);
+            self.turn_over();
         }
-        self.block.extend_from_slice(first);
-        self.block.extend_from_slice(second);
-        self.block.split().freeze()
+        &mut self.block
+    }
+
+    #[cold]
+    fn turn_over(&mut self) {
+        std::mem::swap(&mut self.block, &mut self.other);
+        self.block.reserve(BLOCK);
     }
 }
 

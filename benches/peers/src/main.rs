@@ -21,9 +21,9 @@ fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["alone", name, load, way, commands, socket] => {
+        ["alone", name, load, threads, way, commands, socket] => {
             let number = |word: &str| word.parse().expect("a number");
-            wire::alone(name, number(load), way, number(commands), socket);
+            wire::alone(name, number(load), threads, way, number(commands), socket);
         }
         [] => all(false),
         ["--quick"] => all(true),

@@ -15,7 +15,7 @@
 //!   up changes who gets the replies, never how many are swallowed.
 //! - A command whose first byte was not handed to the socket has not run.
 
-use std::{collections::VecDeque, task::Waker, time::Duration};
+use std::{collections::VecDeque, task::Waker};
 
 use tokio::time::Instant;
 
@@ -30,7 +30,7 @@ use crate::{
         Error,
         stats::{Stats, count},
     },
-    resp::{Protocol, Reply, ServerError, Sink},
+    resp::{Protocol, Sink},
 };
 
 #[derive(Debug)]
@@ -376,124 +376,6 @@ impl Core {
         wave.bytes().extend_from_slice(encoded);
     }
 
-    /// Gives one reply to the command that it answers. `Err` gives back a reply that answers
-    /// nothing, not even a command of which a byte has left: the stream is not what we think it is.
-    pub(super) fn deliver(&mut self, reply: Reply) -> Result<Delivered, Reply> {
-        let Some(front) = self.oldest() else { return Err(reply) };
-        let replies = match (front.confirms, reply.is_error()) {
-            (false, _) => 1,
-            (true, true) => front.replies,
-            (true, false) => return Err(reply),
-        };
-        let (owner, last) = self.advance(replies).ok_or_else(Reply::default)?;
-        count(&mut self.stats.replies, 1);
-        Ok(match owner {
-            Owner::Caller(slot) => Delivered::Caller(self.slots.deliver(slot, reply, last)),
-            Owner::Fence => Delivered::Fence(reply),
-            Owner::AskedAgain => Delivered::AskedAgain(reply.as_error()),
-            Owner::Load(turn) => {
-                self.loading = self.loading.saturating_sub(1);
-                if reply.is_error() {
-                    self.scripts.refused(turn);
-                }
-                Delivered::Caller(None)
-            }
-            Owner::Nobody => Delivered::Caller(None),
-        })
-    }
-
-    /// A push came that confirms a subscription or its end. None: nobody waits for it here.
-    pub(super) fn confirm(&mut self) -> Option<Delivered> {
-        self.oldest().filter(|front| front.confirms)?;
-        let (owner, last) = self.advance(1)?;
-        Some(match owner {
-            Owner::AskedAgain if last => Delivered::AskedAgain(None),
-            Owner::Caller(slot) if last => {
-                Delivered::Caller(self.slots.deliver(slot, Reply::default(), true))
-            }
-            _ => Delivered::Caller(None),
-        })
-    }
-
-    /// The command that the next reply answers: the oldest, once a byte of it has left.
-    fn oldest(&self) -> Option<&Entry> {
-        self.in_flight.front().filter(|entry| entry.start < self.written)
-    }
-
-    /// Takes `replies` off what the oldest command waits for. Answers its owner, and whether these
-    /// were its last.
-    fn advance(&mut self, replies: u32) -> Option<(Owner, bool)> {
-        let front = self.in_flight.front_mut()?;
-        front.replies = front.replies.saturating_sub(replies);
-        let (owner, last) = (front.owner, front.replies == 0);
-        if last {
-            self.in_flight.pop_front();
-            self.clock.completed(self.waiting());
-        }
-        self.pending = self.pending.saturating_sub(replies as usize);
-        Some((owner, last))
-    }
-
-    /// Tells every command that has waited for `timeout` that its time is up. Their replies are
-    /// still swallowed when they come.
-    pub(super) fn expire(&mut self, timeout: Duration, now: Instant, wakers: &mut Vec<Waker>) {
-        for place in self.clock.expire(timeout, now) {
-            let entry = match place.checked_sub(self.in_flight.len()) {
-                None => self.in_flight.get_mut(place),
-                Some(place) => self.gathered.get_mut(place),
-            };
-            let Some(Entry { owner: owner @ Owner::Caller(_), .. }) = entry else { continue };
-            if let Owner::Caller(slot) = std::mem::replace(owner, Owner::Nobody) {
-                count(&mut self.stats.timeouts, 1);
-                // The bytes are on the wire, or will be: it may run, or have run.
-                let error = Error::Timeout { maybe_executed: true };
-                wakers.extend(self.slots.fail(slot, error));
-            }
-        }
-    }
-
-    /// The socket is gone, `written` bytes went into it. Every command in flight or gathered is
-    /// told so: `unsent` where not one byte of it left, `sent` where it may have run.
-    pub(super) fn lose(&mut self, written: u64, loss: &Loss, wakers: &mut Vec<Waker>) {
-        for entry in self.in_flight.drain(..) {
-            let error = if entry.start < written { &loss.sent } else { &loss.unsent };
-            if let Owner::Caller(slot) = entry.owner {
-                wakers.extend(self.slots.fail(slot, error.clone()));
-            }
-        }
-        for entry in self.gathered.drain(..) {
-            if let Owner::Caller(slot) = entry.owner {
-                wakers.extend(self.slots.fail(slot, loss.unsent.clone()));
-            }
-        }
-        self.out.clear();
-        self.clock.reset();
-        self.scripts.lost();
-        (self.pending, self.loading) = (0, 0);
-        (self.taken, self.written) = (0, 0);
-        // Whoever drained the link was promised that nothing new is taken, on any socket.
-        self.phase = match self.stops() {
-            Some(error) => Phase::Stopped(error),
-            None => Phase::Away,
-        };
-    }
-
-    /// No command is taken any more, for good.
-    pub(super) fn stop(&mut self, error: Error) -> Option<Waker> {
-        if !matches!(self.phase, Phase::Stopped(_)) {
-            self.phase = Phase::Stopped(error);
-        }
-        self.driver.unpark()
-    }
-
-    /// The task that would drive this is gone.
-    pub(super) fn leave(&mut self, wakers: &mut Vec<Waker>) {
-        let unsent = self.stops().unwrap_or(Error::Closed);
-        let loss = Loss { unsent, sent: Error::Disconnected { maybe_executed: true } };
-        self.lose(u64::MAX, &loss, wakers);
-        self.left = true;
-    }
-
     pub(super) fn is_left(&self) -> bool {
         self.left
     }
@@ -551,26 +433,6 @@ impl Core {
     }
 }
 
-/// What became of a reply.
-#[derive(Debug)]
-pub(super) enum Delivered {
-    /// A caller has it; whom to wake, if its last reply is in.
-    Caller(Option<Waker>),
-    /// It answers the link's own fence check.
-    Fence(Reply),
-    /// It answers a subscription that was asked for again, with an error if that was refused.
-    AskedAgain(Option<ServerError>),
-}
-
-/// What callers are told when the socket is gone.
-#[derive(Debug)]
-pub(super) struct Loss {
-    /// To those whose command did not leave.
-    pub(super) unsent: Error,
-    /// To those whose command may have run.
-    pub(super) sent: Error,
-}
-
 /// The sleeping driver's waker; none while it is awake.
 #[derive(Debug, Default)]
 struct Parking(Option<Waker>);
@@ -581,9 +443,11 @@ impl Parking {
     }
 }
 
+mod delivery;
+mod loss;
 mod scripted;
 
-pub(super) use scripted::Try;
+pub(super) use self::{delivery::Delivered, loss::Loss, scripted::Try};
 
 #[cfg(test)]
 mod tests;

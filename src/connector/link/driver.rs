@@ -181,6 +181,11 @@ impl Driver {
     }
 }
 
+/// Whether a reply is for its caller only: no push, and no error that may speak of the server's role.
+fn is_plain(reply: &Reply) -> bool {
+    !reply.is_push() && !reply.is_error()
+}
+
 /// What the router is told.
 #[derive(Debug)]
 enum Told {
@@ -208,13 +213,18 @@ impl Driver {
         };
         self.last_read = now;
         self.bytes_in = self.bytes_in.saturating_add(n as u64);
-        loop {
-            match self.decoder.next() {
-                Ok(Some(reply)) => self.replies.push(reply),
-                Ok(None) => return Ok(true),
-                Err(error) => return Err(End::Violation(error.into())),
+        // Each is built where it stays until it is handed out.
+        let decoded = loop {
+            self.replies.push(Reply::default());
+            let Some(place) = self.replies.last_mut() else { break Ok(true) };
+            match self.decoder.next_into(place) {
+                Ok(true) => {}
+                Ok(false) => break Ok(true),
+                Err(error) => break Err(End::Violation(error.into())),
             }
-        }
+        };
+        self.replies.pop();
+        decoded
     }
 
     /// One visit to the core: replies in, expired callers told, the next wave out.
@@ -261,7 +271,15 @@ impl Driver {
     }
 
     fn deliver(&mut self, core: &mut Core, now: Instant) -> Result<(), End> {
-        for reply in self.replies.drain(..) {
+        let mut replies = self.replies.drain(..);
+        loop {
+            let waiting = replies.as_slice().iter().take(core.batch_waits_for());
+            let plain = waiting.take_while(|reply| is_plain(reply)).count();
+            if plain > 0 {
+                self.wakers.extend(core.deliver_batch(replies.by_ref().take(plain)));
+                continue;
+            }
+            let Some(reply) = replies.next() else { break };
             if reply.is_push() {
                 count(&mut core.stats.pushes, 1);
                 let confirmed = match Notice::of(&reply) {

@@ -5,7 +5,7 @@
 //! I/O side frees once the last reply has come: until then the slot cannot be taken by another,
 //! so a reply can never reach a stranger and no generation counter is needed.
 
-use std::task::Waker;
+use std::{iter, mem, task::Waker};
 
 use crate::{connector::Error, resp::Reply};
 
@@ -94,19 +94,30 @@ impl Slots {
     /// Hands a reply to the slot; `last` completes it. Returns whom to wake.
     pub(super) fn deliver(&mut self, id: SlotId, reply: Reply, last: bool) -> Option<Waker> {
         let slot = self.slots.get_mut(id as usize)?;
+        if let Slot::AwaitsOne { waker } = slot {
+            let waker = waker.take();
+            *slot = Slot::Done(Outcome::One(reply));
+            return waker;
+        }
+        self.deliver_batch(id, iter::once(reply), last)
+    }
+
+    /// Hands replies of a batch to its slot; `last` completes it. Returns whom to wake.
+    pub(super) fn deliver_batch(
+        &mut self,
+        id: SlotId,
+        came: impl Iterator<Item = Reply>,
+        last: bool,
+    ) -> Option<Waker> {
+        let slot = self.slots.get_mut(id as usize)?;
         match slot {
-            Slot::AwaitsOne { waker } => {
-                let waker = waker.take();
-                *slot = Slot::Done(Outcome::One(reply));
-                waker
-            }
             Slot::AwaitsMany { waker, replies } => {
-                replies.push(reply);
+                replies.extend(came);
                 if !last {
                     return None;
                 }
                 let waker = waker.take();
-                let replies = std::mem::take(replies);
+                let replies = mem::take(replies);
                 *slot = Slot::Done(Outcome::Many(replies));
                 waker
             }
@@ -116,7 +127,7 @@ impl Slots {
                 }
                 None
             }
-            Slot::Free { .. } | Slot::Done(_) => None,
+            Slot::Free { .. } | Slot::AwaitsOne { .. } | Slot::Done(_) => None,
         }
     }
 
@@ -175,7 +186,7 @@ impl Slots {
 
     fn release(&mut self, id: SlotId) -> Option<Slot> {
         let slot = self.slots.get_mut(id as usize)?;
-        let was = std::mem::replace(slot, Slot::Free { next: self.free });
+        let was = mem::replace(slot, Slot::Free { next: self.free });
         self.free = Some(id);
         Some(was)
     }

@@ -72,9 +72,9 @@ pub fn run(server: &Server, threads: Threads, way: Way, effort: Effort) -> Vec<T
         }
         let rows = compare(effort.rounds, &mut turns);
         let syscalls = |row: Row| {
-            let counted = (threads == Threads::One)
-                .then(|| syscalls::for_each_command(row.name, *load, &place, commands / 2));
-            (row, counted.flatten())
+            let counted =
+                syscalls::for_each_command(row.name, *load, threads, &place, commands / 2);
+            (row, counted)
         };
         Table { load: *load, threads, way, rows: rows.into_iter().map(syscalls).collect() }
     };
@@ -92,10 +92,11 @@ fn everybody(runtime: &tokio::runtime::Runtime, place: &Place) -> Vec<Box<dyn Co
 }
 
 /// One driver and one load, on the server that runs already: what `perf stat` looks at.
-pub fn alone(name: &str, load: usize, way: &str, commands: usize, socket: &str) {
+pub fn alone(name: &str, load: usize, threads: &str, way: &str, commands: usize, socket: &str) {
     let way = if way == "Tcp" { Way::Tcp } else { Way::Unix };
     let place = Place { way, socket: socket.into() };
-    let runtime = Threads::One.runtime();
+    let threads = if threads == "One" { Threads::One } else { Threads::Two };
+    let runtime = threads.runtime();
     let contender = match name {
         Echo::NAME => connected::<Echo>(&runtime, &place),
         RedisRs::NAME => connected::<RedisRs>(&runtime, &place),

@@ -3,22 +3,29 @@
 
 use std::process::Command;
 
-use super::{load::Load, place::Place};
+use super::{contender::Threads, load::Load, place::Place};
 
 /// None: perf is not there, or may not count.
-pub fn for_each_command(peer: &str, load: Load, place: &Place, commands: usize) -> Option<f64> {
-    let short = count(peer, load, place, commands)?;
-    let long = count(peer, load, place, 3 * commands)?;
+pub fn for_each_command(
+    peer: &str,
+    load: Load,
+    threads: Threads,
+    place: &Place,
+    commands: usize,
+) -> Option<f64> {
+    let short = count(peer, load, threads, place, commands)?;
+    let long = count(peer, load, threads, place, 3 * commands)?;
     Some(long.checked_sub(short)? as f64 / (2 * commands) as f64)
 }
 
-fn count(peer: &str, load: Load, place: &Place, commands: usize) -> Option<u64> {
+fn count(peer: &str, load: Load, threads: Threads, place: &Place, commands: usize) -> Option<u64> {
     let this = std::env::current_exe().ok()?;
     let output = Command::new("perf")
         .args(["stat", "-x,", "-e", "raw_syscalls:sys_enter"])
         .arg(this)
         .arg("alone")
-        .args([peer, &index(load)?.to_string(), &format!("{:?}", place.way), &commands.to_string()])
+        .args([peer, &index(load)?.to_string(), &format!("{threads:?}")])
+        .args([&format!("{:?}", place.way), &commands.to_string()])
         .arg(&place.socket)
         .output()
         .ok()?;

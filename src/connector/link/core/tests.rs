@@ -1,9 +1,12 @@
 //! The core by itself: promises one by one, then a model of callers, socket and peer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::*;
-use crate::resp::{Decoder, Limits};
+use crate::resp::{Decoder, Limits, Reply};
 
 fn core() -> Core {
     let mut core = Core::new(Bounds { commands: 1000, bytes: 1 << 20 });
@@ -191,6 +194,7 @@ impl Peer {
 #[test]
 fn whatever_happens_a_reply_reaches_only_the_caller_that_asked() {
     let (mut answered, mut unsent, mut unknown, mut timed_out) = (0, 0, 0, 0);
+    let mut batches = 0;
     for seed in 1..=300_u64 {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut draw = |below: u64| {
@@ -221,7 +225,12 @@ fn whatever_happens_a_reply_reaches_only_the_caller_that_asked() {
                 }
                 16..=19 => {
                     core.wrote(written);
-                    if let Some((number, reply)) = peer.reply() {
+                    let together = core.batch_waits_for().min(peer.owes.len());
+                    if together > 0 && draw(2) == 0 {
+                        let replies: Vec<_> = (0..together).filter_map(|_| peer.reply()).collect();
+                        core.deliver_batch(replies.into_iter().map(|(_, reply)| reply));
+                        batches += 1;
+                    } else if let Some((number, reply)) = peer.reply() {
                         let delivered = core.deliver(reply).unwrap();
                         assert_eq!(number.is_none(), matches!(delivered, Delivered::Fence(_)));
                     }
@@ -276,7 +285,7 @@ fn whatever_happens_a_reply_reaches_only_the_caller_that_asked() {
         waiting.keys().for_each(|slot| drop(outcome(&mut core, *slot).unwrap()));
         assert_eq!((core.pending(), core.slots.taken()), (0, 0), "seed {seed}");
     }
-    for seen in [answered, unsent, unknown, timed_out] {
-        assert!(seen > 1000, "{answered} {unsent} {unknown} {timed_out}");
+    for seen in [answered, unsent, unknown, timed_out, batches] {
+        assert!(seen > 1000, "{answered} {unsent} {unknown} {timed_out} {batches}");
     }
 }
