@@ -34,7 +34,7 @@ fn main() {
 fn all(quick: bool) {
     let (rounds, effort) = match quick {
         true => (3, Effort { rounds: 3, commands: 20_000 }),
-        false => (15, Effort { rounds: 9, commands: 200_000 }),
+        false => (9, Effort { rounds: 5, commands: 60_000 }),
     };
     let decode = codec::decode(rounds);
     let encode = codec::encode(rounds);
@@ -42,7 +42,7 @@ fn all(quick: bool) {
     let ways = [(Threads::One, Way::Tcp), (Threads::One, Way::Unix), (Threads::Two, Way::Tcp)];
     let wire: Vec<_> =
         ways.iter().flat_map(|(threads, way)| wire::run(&server, *threads, *way, effort)).collect();
-    let growth = Effort { rounds: effort.rounds.min(5), commands: effort.commands / 2 };
+    let growth = Effort { rounds: 3, commands: effort.commands / 2 };
     let tasks = wire::grow_tasks(&server, growth);
     let values = wire::grow_values(&server, growth);
     let memory = wire::memory::measure(&server);
