@@ -141,11 +141,12 @@ fn a_connector_lost_while_it_closes_is_closed() {
         let proxy = Proxy::start(server.address());
         let connector = Connector::connect(config(&proxy.url(), policy())).await.unwrap();
         proxy.stall(Way::Down);
+        let sent = connector.stats().bytes_out;
         let call = tokio::spawn({
             let connector = connector.clone();
             async move { echo(&connector, "in flight").await }
         });
-        until("it is in flight", || connector.stats().pending == 1).await;
+        until("it has left", || connector.stats().bytes_out > sent).await;
         let closing = tokio::spawn({
             let connector = connector.clone();
             async move { connector.close().await }

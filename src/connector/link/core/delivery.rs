@@ -56,18 +56,21 @@ impl Core {
     }
 
     /// As [`deliver`](Self::deliver), for several replies of one batch at once: no more than it
-    /// [waits for](Self::batch_waits_for). Answers whom to wake.
+    /// [waits for](Self::batch_waits_for). All are taken, also where nobody wants them any more.
+    /// Answers whom to wake.
     pub(in crate::connector::link) fn deliver_batch(
         &mut self,
-        replies: impl ExactSizeIterator<Item = Reply>,
+        mut replies: impl ExactSizeIterator<Item = Reply>,
     ) -> Option<Waker> {
         let came = u32::try_from(replies.len()).unwrap_or(u32::MAX);
         let (owner, last) = self.advance(came)?;
         count(&mut self.stats.replies, u64::from(came));
-        match owner {
-            Owner::Caller(slot) => self.slots.deliver_batch(slot, replies, last),
+        let waker = match owner {
+            Owner::Caller(slot) => self.slots.deliver_batch(slot, &mut replies, last),
             _ => None,
-        }
+        };
+        replies.for_each(drop);
+        waker
     }
 
     /// A push came that confirms a subscription or its end. None: nobody waits for it here.

@@ -228,7 +228,9 @@ fn whatever_happens_a_reply_reaches_only_the_caller_that_asked() {
                     let together = core.batch_waits_for().min(peer.owes.len());
                     if together > 0 && draw(2) == 0 {
                         let replies: Vec<_> = (0..together).filter_map(|_| peer.reply()).collect();
-                        core.deliver_batch(replies.into_iter().map(|(_, reply)| reply));
+                        let mut replies = replies.into_iter().map(|(_, reply)| reply);
+                        core.deliver_batch(replies.by_ref().take(together));
+                        assert_eq!(replies.len(), 0, "replies were left for the next caller");
                         batches += 1;
                     } else if let Some((number, reply)) = peer.reply() {
                         let delivered = core.deliver(reply).unwrap();
