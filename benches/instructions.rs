@@ -4,7 +4,10 @@
 #![allow(
     missing_docs,
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::string_slice,
     reason = "a bench stops at what it did not expect"
 )]
 
@@ -108,7 +111,7 @@ fn pipelines(times: usize, anew: bool) {
             if anew {
                 build(&mut pipeline);
             }
-            black_box(connector.pipeline(&pipeline).await.unwrap());
+            drop(black_box(connector.pipeline(&pipeline).await.unwrap()));
         }
     });
 }

@@ -1,6 +1,14 @@
 //! One connector to a server in memory, by one task, by many, and in pipelines: what the link itself
 //! costs, and the runtime's turns, without a kernel.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a bench stops at what it did not expect")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a bench stops at what it did not expect"
+)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use echo_wire::connector::{Connector, Pipeline};
