@@ -27,16 +27,17 @@ impl Shelf {
     /// As [`keep`](Self::keep), one part behind the other.
     pub(super) fn keep_both(&mut self, first: &[u8], second: &[u8]) -> Bytes {
         let len = first.len().saturating_add(second.len());
-        let mut own = BytesMut::new();
-        let to = if len > SHARED {
-            own.reserve(len);
-            &mut own
-        } else {
-            self.with_room(len)
-        };
-        to.extend_from_slice(first);
-        to.extend_from_slice(second);
-        to.split().freeze()
+        if len > SHARED {
+            // Frozen whole: what is split off shares its allocation, which costs another.
+            let mut own = BytesMut::with_capacity(len);
+            own.extend_from_slice(first);
+            own.extend_from_slice(second);
+            return own.freeze();
+        }
+        let block = self.with_room(len);
+        block.extend_from_slice(first);
+        block.extend_from_slice(second);
+        block.split().freeze()
     }
 
     #[inline]
