@@ -49,6 +49,8 @@ fn a_wrong_part_is_named_and_nothing_of_the_url_is_shown() {
         ("redis://[::1]x", Port),
         ("redis://a b", Host),
         ("redis://a]b", Host),
+        ("redis://a%7fb", Host),
+        ("redis://[fe80::1%25e%0a]", Host),
         ("redis://%ff", Host),
         ("redis://%zz", Host),
         ("redis://h:", Port),

@@ -141,12 +141,16 @@ fn tcp(authority: &str) -> Result<Endpoint, ConfigError> {
                 None => (authority, ""),
             };
             let host = text(host, Part::Host)?;
-            if host.bytes().any(|byte| byte <= b' ' || b"/@[]:".contains(&byte)) {
-                return Err(ConfigError::new(Part::Host, "it has a character no host has"));
+            if host.contains(['[', ']', ':']) {
+                return Err(ConfigError::new(Part::Host, NO_HOST_HAS));
             }
             (host, port)
         }
     };
+    // An IPv6 address may have a zone, which is as free as a name.
+    if host.contains(|c: char| c.is_control() || " /@".contains(c)) {
+        return Err(ConfigError::new(Part::Host, NO_HOST_HAS));
+    }
     if host.is_empty() {
         return Err(ConfigError::new(
             Part::Host,
@@ -163,6 +167,8 @@ fn tcp(authority: &str) -> Result<Endpoint, ConfigError> {
     }
     Ok(Endpoint::Tcp { host, port })
 }
+
+const NO_HOST_HAS: &str = "it has a character no host has";
 
 fn unix(host: &str, path: &str) -> Result<Endpoint, ConfigError> {
     if !host.is_empty() {
