@@ -40,6 +40,8 @@ pub(super) struct Core {
     slots: Slots,
     in_flight: VecDeque<Entry>,
     gathered: VecDeque<Entry>,
+    /// How many entries left together last.
+    last_wave: usize,
     /// Replies that `in_flight` and `gathered` still wait for.
     pending: usize,
     /// Bytes that the driver has taken from `out` since the socket was opened …
@@ -151,6 +153,7 @@ impl Core {
             slots: Slots::default(),
             in_flight: VecDeque::new(),
             gathered: VecDeque::new(),
+            last_wave: 0,
             pending: 0,
             taken: 0,
             written: 0,
@@ -323,6 +326,12 @@ impl Core {
         !self.gathered.is_empty()
     }
 
+    /// Whether more may be about to come in. Not so where one caller asks, waits, and asks again:
+    /// whoever stays for company then only loses a turn, and wakes another thread for it.
+    pub(super) fn expects_more(&self) -> bool {
+        self.last_wave > 1 || self.waiting() > 1
+    }
+
     /// Whether every command has its replies.
     pub(super) fn is_quiet(&self) -> bool {
         self.in_flight.is_empty() && self.gathered.is_empty()
@@ -354,6 +363,7 @@ impl Core {
         debug_assert!(wave.is_empty(), "a wave is taken when the last one has left");
         let base = self.taken;
         self.taken = self.taken.saturating_add(self.out.len() as u64);
+        self.last_wave = self.gathered.len();
         std::mem::swap(&mut self.out, wave);
         self.in_flight.extend(
             self.gathered

@@ -263,7 +263,7 @@ impl Driver {
         if self.pulse.holds_back() || !self.wave.is_empty() || !core.has_gathered() {
             return Ok(Took::Nothing);
         }
-        if !mem::take(&mut self.lingered) {
+        if !mem::take(&mut self.lingered) && core.expects_more() {
             return Ok(Took::Lingers);
         }
         core.take(&mut self.wave);
