@@ -249,19 +249,17 @@ impl Reader<'_> {
 fn double(text: &[u8]) -> Parsed<f64> {
     let text = std::str::from_utf8(text).map_err(|_| Stop::Bad)?;
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    if unsigned.to_ascii_lowercase() == unsigned || unsigned.starts_with("NAN") {
-        if unsigned == "inf" {
-            return Ok(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY });
-        }
-        if let Some(tail) = unsigned.strip_prefix("nan").or_else(|| unsigned.strip_prefix("NAN")) {
-            let inner = tail.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
-            let word = |t: &str| t.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            return if tail.is_empty() || inner.is_some_and(word) {
-                Ok(f64::NAN)
-            } else {
-                Err(Stop::Bad)
-            };
-        }
+    if unsigned == "inf" {
+        return Ok(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY });
+    }
+    if let Some(tail) = unsigned.strip_prefix("nan").or_else(|| unsigned.strip_prefix("NAN")) {
+        let inner = tail.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+        let word = |t: &str| t.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        return if tail.is_empty() || inner.is_some_and(word) {
+            Ok(f64::NAN)
+        } else {
+            Err(Stop::Bad)
+        };
     }
     // Rust's grammar, less what is not RESP's: no words, and digits on both sides of a point.
     let narrow = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
