@@ -1,5 +1,5 @@
-//! What the fuzz targets hold is held here, of every input that is kept: the seeds in `fuzz/corpus/`,
-//! and in `fuzz/regressions/` what once was found.
+//! What the fuzz targets hold is held here, of every input that is kept: the seeds in `fuzz/corpus/` and
+//! `fuzz/captures/`, and in `fuzz/regressions/` what once was found.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -49,9 +49,13 @@ use std::{
 /// Every input that is kept for this target.
 fn replay(target: &str, check: fn(&[u8])) {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let mut kept = vec![fuzz.join("corpus").join(target), fuzz.join("regressions").join(target)];
+    // Their input is what a server says, and nothing else.
+    if ["decode", "typed"].contains(&target) {
+        kept.push(fuzz.join("captures"));
+    }
     let mut count = 0;
-    for kept in ["corpus", "regressions"] {
-        let Ok(files) = fs::read_dir(fuzz.join(kept).join(target)) else { continue };
+    for files in kept.into_iter().filter_map(|folder| fs::read_dir(folder).ok()) {
         for file in files {
             let path = file.unwrap().path();
             let input = fs::read(&path).unwrap();
