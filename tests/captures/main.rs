@@ -13,6 +13,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     unreachable_pub,
     reason = "a test stops where it fails, and is nobody's library"
 )]
