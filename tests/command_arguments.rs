@@ -10,7 +10,7 @@
 mod support;
 
 use bytes::{Bytes, BytesMut};
-use echo_wire::resp::{Arg, Command};
+use echo_wire::resp::{Arg, Command, Decoder, Limits, Protocol};
 use proptest::prelude::*;
 use support::{Answer, Raw, Server, flavors};
 
@@ -132,17 +132,33 @@ proptest! {
     fn an_encoded_command_reads_back_as_its_words(
         name in "\\PC{0,12}",
         args in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..30),
+        large in prop::collection::vec(any::<u8>(), 0..9000),
         number in any::<i64>(),
+        before in prop::collection::vec(any::<u8>(), 0..9),
+        piece in 1..700_usize,
     ) {
-        let command = Command::new(&name).args(&args).arg(number);
-        let mut out = BytesMut::new();
+        let shared = Bytes::from(large.clone());
+        let command = Command::new(&name).args(&args).arg(&shared).arg(number);
+        let mut out = BytesMut::from(&before[..]);
         command.encode(&mut out);
+        let out = out.strip_prefix(&before[..]).unwrap();
 
         let mut words = vec![name.clone().into_bytes()];
         words.extend(args.iter().cloned());
-        words.push(number.to_string().into_bytes());
-        prop_assert_eq!(read_by_the_book(&out), words);
-        prop_assert_eq!(command.arg_count(), args.len() + 1);
-        prop_assert!(command.iter().zip(&args).all(|(ours, given)| ours == given));
+        words.extend([large, number.to_string().into_bytes()]);
+        prop_assert_eq!(read_by_the_book(out), &words[..]);
+        prop_assert_eq!(command.arg_count(), args.len() + 2);
+        prop_assert!(command.iter().eq(words[1..].iter().map(Vec::as_slice)));
+
+        // And the crate's own decoder says so, as a server's would: it knows no RESP3 there.
+        let mut decoder = Decoder::new(Limits::default()).only(Protocol::Resp2);
+        let mut read = Vec::new();
+        for piece in out.chunks(piece) {
+            decoder.feed(piece);
+            read.extend(decoder.next().unwrap());
+        }
+        prop_assert!(decoder.is_idle());
+        let [array] = &read[..] else { panic!("{} for one", read.len()) };
+        prop_assert_eq!(array.to::<Vec<Vec<u8>>>(), Ok(words));
     }
 }

@@ -45,6 +45,26 @@ proptest! {
     }
 
     #[test]
+    fn a_slot_of_bytes_of_any_kind_is_the_one_computed_by_the_book(
+        parts in prop::collection::vec(
+            prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..40),
+                Just(b"{".to_vec()),
+                Just(b"}".to_vec()),
+            ],
+            0..6,
+        ),
+    ) {
+        let key = parts.concat();
+        prop_assert_eq!(slot(&key), slot_by_the_book(&key));
+        // What stands around a tag is not hashed.
+        if let Some(tag) = parts.first().filter(|tag| !tag.is_empty() && !tag.contains(&b'}')) {
+            let tagged = [b"{", &tag[..], b"}", &key].concat();
+            prop_assert_eq!(slot(&tagged), slot(&[b"x{", &tag[..], b"}"].concat()));
+        }
+    }
+
+    #[test]
     fn an_id_reads_back_as_what_it_was_made_of(kind in kind(), snowflake in 0..1_u64 << 63) {
         let id = BrandedId::new(kind, snowflake).unwrap();
         prop_assert_eq!(id.kind(), kind);

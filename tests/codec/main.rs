@@ -20,6 +20,7 @@ mod grammar;
 mod json;
 mod oracle;
 mod pieces;
+mod properties;
 mod reference;
 mod resp2json;
 mod server;
