@@ -44,6 +44,9 @@ impl Frame {
         bytes: &mut [u8],
         rules: &Rules,
     ) -> Result<bool, ProtocolErrorKind> {
+        if self.at == 0 && rules.tiny_fits && self.flat(bytes, rules) {
+            return Ok(true);
+        }
         if !self.open.is_empty() {
             self.reserve(bytes.len().saturating_sub(self.at));
         }
@@ -62,6 +65,34 @@ impl Frame {
         }
     }
 
+    /// The whole reply, if it is a small aggregate of tiny elements that lies there whole: the
+    /// commonest there is, which needs no stack. `false`, and nothing done: any other.
+    #[inline]
+    fn flat(&mut self, bytes: &[u8], rules: &Rules) -> bool {
+        let bytes = bytes.get(..tiny::REPLY).unwrap_or(bytes);
+        let Some((kind, total, mut ahead)) = tiny::header(bytes, rules.resp2_only) else {
+            return false;
+        };
+        // More than these are better off with room for all of them at once.
+        if total > FLAT {
+            return false;
+        }
+        let node = Node { kind, value: total as u64, end: tape::end(total.wrapping_add(1)) };
+        self.tape.push(node.pack());
+        for index in 1..=total {
+            let Some((leaf, behind)) = tiny(ahead, rules.resp2_only) else {
+                self.tape.clear();
+                return false;
+            };
+            ahead = behind;
+            let next = bytes.len().wrapping_sub(ahead.len());
+            let leaf = leaf.map_text(|text| place(text, next));
+            self.tape.push(Node::leaf(leaf, index).pack());
+        }
+        self.at = bytes.len().wrapping_sub(ahead.len());
+        true
+    }
+
     /// As many tiny elements and small aggregates as lie ahead. `Some(true)`: the reply is whole.
     fn run(&mut self, bytes: &[u8], rules: &Rules) -> Result<Option<bool>, ProtocolErrorKind> {
         let limit = usize::try_from(rules.limits.reply).unwrap_or(usize::MAX).min(bytes.len());
@@ -74,7 +105,7 @@ impl Frame {
             } else if let Some((kind, total, behind)) = tiny::header(ahead, rules.resp2_only) {
                 ahead = behind;
                 let next = limit.wrapping_sub(ahead.len());
-                self.open(kind, Some(total), next, ahead.len(), rules)?
+                self.open(kind, Some(total as u64), next, ahead.len(), rules)?
             } else {
                 return Ok(None);
             };
@@ -343,6 +374,8 @@ fn place(text: &[u8], next: usize) -> (usize, usize) {
     (next.wrapping_sub(2).wrapping_sub(text.len()), text.len())
 }
 
+/// Elements of an aggregate that is tried as a whole first.
+const FLAT: usize = 16;
 /// The shortest element, `_` and CRLF.
 const SHORTEST: usize = 3;
 /// Each node that came earns room for so many more that were announced …

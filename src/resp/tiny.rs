@@ -26,7 +26,7 @@ pub(super) fn tiny(ahead: &[u8], resp2_only: bool) -> Option<(Leaf<&[u8]>, &[u8]
 
 /// The header of a small aggregate: its kind and its elements (two a pair).
 #[inline(always)]
-pub(super) fn header(ahead: &[u8], resp2_only: bool) -> Option<(Kind, u64, &[u8])> {
+pub(super) fn header(ahead: &[u8], resp2_only: bool) -> Option<(Kind, usize, &[u8])> {
     let (first, rest) = ahead.split_first()?;
     let kind = match first {
         b'*' => Kind::Array,
@@ -36,13 +36,20 @@ pub(super) fn header(ahead: &[u8], resp2_only: bool) -> Option<(Kind, u64, &[u8]
     };
     let (count, line) = length(rest)?;
     let elements = if kind == Kind::Map { count.wrapping_mul(2) } else { count };
-    Some((kind, elements as u64, rest.get(line..)?))
+    Some((kind, elements, rest.get(line..)?))
 }
 
 /// Whether these limits let everything through that is found here.
 pub(super) fn within(limits: &Limits) -> bool {
-    limits.line >= 2 && limits.bulk >= 999 && limits.reply >= 1024 && limits.elements >= 1998
+    limits.line >= 2
+        && limits.bulk >= 999
+        && limits.reply >= REPLY as u64
+        && limits.elements >= 1998
+        && limits.depth >= 1
 }
+
+/// Bytes of a reply that are tiny altogether.
+pub(super) const REPLY: usize = 1024;
 
 #[inline(always)]
 fn bulk(rest: &[u8]) -> Option<(Leaf<&[u8]>, &[u8])> {
