@@ -1,10 +1,10 @@
-//! The table of defaults on the crate page says what the defaults are.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+//! The tables of defaults, on the crate page and in SECURITY.md, say what the defaults are.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::time::Duration;
 
 use echo_wire::{
-    connector::{Policy, WIRE_VERSION, WhenAway, WhenFull},
+    connector::{Config, Policy, WIRE_VERSION, WhenAway, WhenFull},
     resp::Limits,
 };
 
@@ -81,5 +81,65 @@ fn the_wire_and_the_limits_are_told_as_they_are() {
         ("Limits::depth", "1 024"),
     ] {
         assert_eq!(told(line), says);
+    }
+}
+
+/// What SECURITY.md's line about this says is the most.
+#[track_caller]
+fn at_most(what: &str) -> &'static str {
+    const PAGE: &str = include_str!("../SECURITY.md");
+    let columns = PAGE.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let is_it = |columns: &Vec<&str>| {
+        columns.len() == 5 && (columns[1] == what || columns[3] == format!("`{what}`"))
+    };
+    let mut lines = columns.filter(is_it);
+    let line = lines.next().unwrap_or_else(|| panic!("no line about {what}"));
+    assert_eq!(lines.next(), None, "{what}");
+    line[2]
+}
+
+#[test]
+fn the_page_on_security_tells_the_limits_as_they_are() {
+    let (policy, config) = (Policy::default(), format!("{:?}", Config::tcp("host", 1)));
+    let number = |what: &str| at_most(what).replace(' ', "");
+    assert_eq!(number("Policy::max_pending"), policy.max_pending.to_string());
+    assert_eq!(number("Policy::max_messages"), policy.max_messages.to_string());
+    let mebibytes = |bytes: usize| format!("{} MiB", bytes / (1024 * 1024));
+    assert_eq!(at_most("Policy::max_buffered"), mebibytes(policy.max_buffered));
+    assert_eq!(at_most("Policy::max_message_bytes"), mebibytes(policy.max_message_bytes));
+    assert_eq!(at_most("Policy::response_timeout"), seconds(policy.response_timeout));
+    assert_eq!(at_most("Policy::watchdog"), seconds(policy.watchdog));
+    assert!(
+        config.contains(&format!(
+            "connect_timeout: {}",
+            at_most("Config::connect_timeout").replace(' ', "")
+        )),
+        "{config}"
+    );
+    assert!(
+        config.contains(&format!(
+            "tcp_timeout: Some({})",
+            at_most("Config::tcp_timeout").replace(' ', "")
+        )),
+        "{config}"
+    );
+    // As the crate page, which is held to the code above.
+    for limit in ["reply", "bulk", "line", "depth", "elements"] {
+        let limit = format!("Limits::{limit}");
+        assert_eq!(
+            at_most(&limit).trim_start_matches("as many as its bytes allow"),
+            told(&limit).trim_start_matches("as many as the bytes allow")
+        );
+    }
+    for (what, kept) in [
+        ("pushes kept for `Connection::next_push`", include_str!("../src/connector/pushes.rs")),
+        ("events for one reader", include_str!("../src/connector/event.rs")),
+        (
+            "popped elements whose caller had gone",
+            include_str!("../src/connector/exclusive/orphan.rs"),
+        ),
+    ] {
+        let constant = format!("const KEPT: usize = {};", number(what));
+        assert!(kept.contains(&constant), "{what}: {constant}");
     }
 }
