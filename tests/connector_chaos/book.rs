@@ -28,6 +28,7 @@ pub struct Seen {
     pub reconnects: u64,
     pub noscripts: u64,
     pub usurped: u64,
+    pub vanished: u64,
     pub broken: u64,
     pub overloads: u64,
     pub timeouts: u64,
@@ -66,7 +67,8 @@ impl Seen {
         for happened in rare {
             assert!(happened > stories / 10, "{self:?}");
         }
-        for happened in [self.usurped, self.broken, self.lagged, self.silences] {
+        let rarer = [self.usurped, self.vanished, self.broken, self.lagged, self.silences];
+        for happened in rarer {
             assert!(happened > stories / 100, "{self:?}");
         }
     }
@@ -84,6 +86,7 @@ impl AddAssign for Seen {
         self.reconnects += other.reconnects;
         self.noscripts += other.noscripts;
         self.usurped += other.usurped;
+        self.vanished += other.vanished;
         self.broken += other.broken;
         self.overloads += other.overloads;
         self.timeouts += other.timeouts;

@@ -72,6 +72,7 @@ impl Connection {
         // As in a restart, it may have lost what was never on a disk.
         if self.random.below(4) == 0 {
             self.world.state().has_script = false;
+            self.world.lose_the_key();
         }
         let mut decoder = Decoder::new(Limits::default());
         // Some hang up soon, some in the midst of work, some never.
@@ -214,10 +215,7 @@ impl Connection {
             ["CONFIG", ..] if self.is_resp3 => "%1\r\n+maxmemory-policy\r\n+noeviction\r\n".into(),
             ["CONFIG", ..] => "*2\r\n+maxmemory-policy\r\n+noeviction\r\n".into(),
             ["GET", VERSION_KEY] => self.version(counts),
-            ["SET", VERSION_KEY, ..] => {
-                self.world.state().is_claimed = true;
-                "+OK\r\n".into()
-            }
+            ["SET", VERSION_KEY, _, "NX"] => self.claim(),
             ["ECHO", word] => bulk(word),
             ["FAIL"] => "-ERR as you like\r\n".into(),
             ["MULTI"] => {
@@ -256,9 +254,29 @@ impl Connection {
         }
     }
 
+    fn null(&self) -> Vec<u8> {
+        if self.is_resp3 { "_\r\n".into() } else { "$-1\r\n".into() }
+    }
+
+    /// The store is claimed, also on a connection that had passed: nothing may come behind it until it
+    /// was told who holds the store.
+    fn claim(&mut self) -> Vec<u8> {
+        if self.fence == Fence::Passed {
+            self.fence = Fence::NotAsked;
+        }
+        if self.world.is_usurped() || self.world.state().is_claimed {
+            return self.null();
+        }
+        self.world.state().is_claimed = true;
+        "+OK\r\n".into()
+    }
+
     /// What the client is to believe, unless it comes behind a refused HELLO.
     fn version(&mut self, counts: bool) -> Vec<u8> {
         let is_usurped = self.world.is_usurped();
+        if self.fence == Fence::Passed && !is_usurped && self.random.below(4) == 0 {
+            self.world.lose_the_key();
+        }
         let mut state = self.world.state();
         if is_usurped {
             state.refused += 1;
@@ -268,7 +286,7 @@ impl Connection {
             return bulk(ANOTHER);
         }
         if !state.is_claimed {
-            return if self.is_resp3 { "_\r\n".into() } else { "$-1\r\n".into() };
+            return self.null();
         }
         if counts && self.fence != Fence::Passed {
             self.fence = Fence::Answering;

@@ -23,6 +23,8 @@ pub struct Plan {
     pub errors: u64,
     /// Once so many commands have run, another wire takes the store.
     pub usurped_after: Option<u64>,
+    /// How often the version key may be lost, as by a flush.
+    pub vanishes: u64,
     /// Now and then the server sends what is no RESP.
     pub is_rude: bool,
     /// A reader of messages is there, as slow as that.
@@ -49,6 +51,8 @@ impl Plan {
             noise: [0, 5, 30][random.below(3) as usize],
             errors: [0, 3, 15][random.below(3) as usize],
             usurped_after: one_in(random, 6).then(|| random.below(40)),
+            // The third time in a row would be a verdict.
+            vanishes: [0, 0, 2][random.below(3) as usize],
             is_rude: one_in(random, 6),
             reader: (!is_old && one_in(random, 2))
                 .then(|| Duration::from_millis(random.below(400))),

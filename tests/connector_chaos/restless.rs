@@ -1,14 +1,29 @@
-//! The client's end of a path that takes and gives as much as it likes, when it likes.
+//! The client's end of a path that takes and gives as much as it likes, when it likes; and tasks that run
+//! in another order than they were woken in.
 
 use std::{
+    future::{Future, poll_fn},
     io::{self, IoSlice},
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll},
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use crate::support::Random;
+
+/// The future, but now and then other tasks run before it does, although it was woken first.
+pub async fn elsewhere<F: Future>(mut random: Random, future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        if random.below(5) == 0 {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        future.as_mut().poll(cx)
+    })
+    .await
+}
 
 #[derive(Debug)]
 pub struct Restless {

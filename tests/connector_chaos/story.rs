@@ -18,7 +18,7 @@ use crate::{
     connection::Connection,
     plan::{Plan, seconds},
     reader::{Heard, listen},
-    restless::Restless,
+    restless::{Restless, elsewhere},
     support::Random,
     world::{Transcript, World},
 };
@@ -38,13 +38,19 @@ pub async fn story(seed: u64, transcript: Transcript) -> Seen {
             };
         }
     };
-    let reader =
-        plan.reader.map(|pause| tokio::spawn(listen(connector.clone(), world.clone(), pause)));
+    let reader = plan.reader.map(|pause| {
+        let listens = listen(connector.clone(), world.clone(), pause);
+        tokio::spawn(elsewhere(Random::new(seed), listens))
+    });
     let callers: Vec<_> = (1..=plan.callers)
         .map(|number| {
             let random = Random::new(seed * 7_919 + number);
             let (connector, world) = (connector.clone(), world.clone());
-            tokio::spawn(Caller { connector, world, number, random }.work())
+            let elsewhere_by = Random::new(seed * 104_729 + number);
+            tokio::spawn(elsewhere(
+                elsewhere_by,
+                Caller { connector, world, number, random }.work(),
+            ))
         })
         .collect();
     let mut pages = Pages::new();
@@ -76,7 +82,8 @@ async fn connect(world: &World, seed: u64) -> Result<Connector, Error> {
         };
         let (ours, theirs) = duplex(dialled.plan.capacity);
         let random = |salt: u64| Random::new(seed * 1_000_003 + 2 * number + salt);
-        tokio::spawn(Connection::new(dialled.clone(), number, random(0)).serve(theirs));
+        let serves = Connection::new(dialled.clone(), number, random(0)).serve(theirs);
+        tokio::spawn(elsewhere(random(7), serves));
         let ours = Restless::new(ours, random(1));
         async move { Ok::<_, io::Error>(ours) }
     };
@@ -121,6 +128,7 @@ async fn the_end(world: &World, connector: Option<Connector>, heard: Heard, page
         lagged: heard.lagged,
         reconnects: stats.reconnects,
         noscripts: stats.noscripts,
+        vanished: stats.fences_vanished,
         broken: stats.protocol_errors,
         overloads: stats.overloads,
         timeouts: stats.timeouts,

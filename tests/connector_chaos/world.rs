@@ -26,6 +26,8 @@ pub struct World {
 pub struct State {
     pub list: Vec<u64>,
     pub is_claimed: bool,
+    /// How often the version key was lost.
+    pub vanished: u64,
     /// The shared script is in its cache.
     pub has_script: bool,
     pub connections: u64,
@@ -46,6 +48,7 @@ impl World {
         let state = State {
             list: Vec::new(),
             is_claimed: false,
+            vanished: 0,
             has_script: false,
             connections: 0,
             ran: 0,
@@ -66,6 +69,14 @@ impl World {
     /// Another wire has the store.
     pub fn is_usurped(&self) -> bool {
         self.plan.usurped_after.is_some_and(|after| self.state().ran >= after)
+    }
+
+    /// The version key is lost, as often as it may be.
+    pub fn lose_the_key(&self) {
+        let mut state = self.state();
+        if state.is_claimed && state.vanished < self.plan.vanishes {
+            (state.is_claimed, state.vanished) = (false, state.vanished + 1);
+        }
     }
 
     /// Something happened: it is part of the story.
