@@ -246,8 +246,35 @@
 //! | feature | brings |
 //! |---|---|
 //! | `tls` | `rediss://`, `valkeys://` and `Config::tls`: TLS by rustls |
+//! | `tracing` | spans and events for those who collect the `tracing` crate's |
+//! | `metrics` | counters, a gauge and a histogram for those who record the `metrics` crate's |
 //!
-//! None is on by default.
+//! None is on by default, and what is off is no code. [`Connector::stats`](connector::Connector::stats)
+//! and [`Connector::events`](connector::Connector::events) are always there.
+//!
+//! Of a command its name is told, of a server's error its code; no argument and no password. A batch
+//! is one call. What `tracing` gets:
+//!
+//! | target | level | what |
+//! |---|---|---|
+//! | `echo_wire::connect` | info | a span for each attempt to connect (`endpoint`, `tls`, `wire`, `passage`, `protocol`), and in it how it ended |
+//! | | debug | and each step that was done (`step`) |
+//! | `echo_wire::event` | error to debug | each [`Event`](connector::Event) of a connector (`endpoint`) |
+//! | `echo_wire::command` | debug | each call: `command`, `commands`, `micros`, `outcome` (`ok`, `dropped`, or the kind of error), `code` |
+//!
+//! What `metrics` gets, of all connections of the program together:
+//!
+//! | name | kind | what |
+//! |---|---|---|
+//! | `echo_wire_commands_total` | counter | commands handed in, those in batches each |
+//! | `echo_wire_errors_total` | counter by `kind` | calls that ended with an error |
+//! | `echo_wire_pending` | gauge | commands whose callers wait for the reply |
+//! | `echo_wire_call_seconds` | histogram by `call` | from a call to its last reply: `command`, `script`, `pipeline`, `transaction` |
+//! | `echo_wire_connects_total` | counter by `passage` | connections that passed the fence |
+//! | `echo_wire_connect_errors_total` | counter by `kind` | attempts to connect that failed |
+//! | `echo_wire_reconnects_total` | counter | shared connections that were made again |
+//! | `echo_wire_disconnects_total` | counter by `kind` | shared connections that ended |
+//! | `echo_wire_fence_refusals_total` | counter | connections that met another wire |
 //!
 //! Who comes from redis-rs or fred begins at [`migrating`]; who changes the crate, at `docs/architecture.md`.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -19,6 +19,7 @@ use super::{
     dialect::Dialect,
     error::Error,
     inbox::{End, Inbox},
+    observe,
     passage::Passage,
     step::Step,
     sync::{Lost, Socket, receive, send, settle},
@@ -84,7 +85,9 @@ pub(super) async fn boot<S: Socket>(
                 Err(_elapsed) => return Err(sequence.ended(Cause::Deadline)),
             };
             let step = sequence.step();
-            match sequence.handle(&reply)? {
+            let next = sequence.handle(&reply)?;
+            observe::step(step);
+            match next {
                 Next::Await(rest) => sequence = rest,
                 Next::Send(rest, next) => {
                     (sequence, flight) = (rest, next);

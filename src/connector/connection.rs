@@ -21,6 +21,7 @@ use super::{
     error::Error,
     establish::{establish, establish_over},
     inbox::{End, Inbox},
+    observe::{Call, What},
     passage::Passage,
     pushes::Pushes,
     scripting::{Form, ScriptCall, is_missing},
@@ -162,10 +163,15 @@ impl Connection {
         }
         let Live { sock, inbox } = self.take()?;
         let mut sent = false;
+        let call = Call::begin(|| What::command(command.name()));
         let done = within(self.response_timeout, sync(sock, command, inbox, &mut sent)).await;
-        let (sock, reply, inbox) = done.map_err(|lost| self.lost(lost, sent))?;
-        self.live = Some(Live { sock, inbox });
-        Ok(reply.into_result()?)
+        call.end(match done {
+            Ok((sock, reply, inbox)) => {
+                self.live = Some(Live { sock, inbox });
+                reply.into_result().map_err(Error::from)
+            }
+            Err(lost) => Err(self.lost(lost, sent)),
+        })
     }
 
     /// Runs a call of a script, lent or given: by its hash, and with its source where the server does
@@ -204,8 +210,9 @@ impl Connection {
         }
         let Live { sock, inbox } = self.take()?;
         let mut sent = false;
+        let call = Call::begin(|| What::pipeline(pipeline.len()));
         let done = within(self.response_timeout, sync_all(sock, pipeline, inbox, &mut sent)).await;
-        let (sock, replies, inbox) = done.map_err(|lost| self.lost(lost, sent))?;
+        let (sock, replies, inbox) = call.end(done.map_err(|lost| self.lost(lost, sent)))?;
         self.live = Some(Live { sock, inbox });
         Ok(replies.into())
     }

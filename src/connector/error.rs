@@ -200,6 +200,35 @@ impl From<io::Error> for Error {
     }
 }
 
+impl Error {
+    /// The variant, as a word for people's filters and labels.
+    #[cfg_attr(
+        not(any(feature = "metrics", feature = "tracing")),
+        allow(dead_code, reason = "for who watches; here it is only checked to be complete")
+    )]
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::VersionFence { .. } => "version_fence",
+            Self::TlsRefused(_) => "tls_refused",
+            Self::AuthRefused { .. } => "auth_refused",
+            Self::BootRefused { .. } => "boot_refused",
+            Self::NotReady { .. } => "not_ready",
+            Self::Disconnected { .. } => "disconnected",
+            Self::Timeout { .. } => "timeout",
+            Self::Overloaded => "overloaded",
+            Self::Closed => "closed",
+            Self::RequiresResp3 => "requires_resp3",
+            Self::Misuse(_) | Self::Refused(_) => "misuse",
+            Self::Config(_) => "config",
+            Self::Protocol { .. } => "protocol",
+            Self::Server(_) => "server",
+            Self::Name(_) | Self::Id(_) => "keyspace",
+            Self::Convert(_) => "convert",
+            Self::Io(_) => "io",
+        }
+    }
+}
+
 fn ran(maybe_executed: bool) -> &'static str {
     if maybe_executed { "may have run" } else { "was not sent" }
 }

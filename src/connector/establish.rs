@@ -10,6 +10,7 @@ use super::{
     dialect::{Auth, Dialect},
     dialer::Dialer,
     error::Error,
+    observe,
     step::Step,
     tongue,
     transport::Transport,
@@ -26,6 +27,10 @@ pub(super) async fn establish(
     config: &Config,
     dialer: &Dialer,
 ) -> Result<Fenced<Transport>, Error> {
+    observe::connect(config, dial_and_come_in(config, dialer)).await
+}
+
+async fn dial_and_come_in(config: &Config, dialer: &Dialer) -> Result<Fenced<Transport>, Error> {
     let deadline = deadline(config);
     let dialect = match config.hello.hangs_up(Instant::now()) {
         true if config.protocol.is_none() => RESP2,
@@ -59,8 +64,11 @@ pub(super) async fn establish_over(
     config: &Config,
 ) -> Result<Fenced<Transport>, Error> {
     let deadline = deadline(config);
-    let sock = tongue::secure(stream, config, None, deadline).await?;
-    Ok(come_in(sock, config, first_dialect(config), deadline).await?)
+    let attempt = async {
+        let sock = tongue::secure(stream, config, None, deadline).await?;
+        Ok(come_in(sock, config, first_dialect(config), deadline).await?)
+    };
+    observe::connect(config, attempt).await
 }
 
 async fn attempt(
@@ -75,6 +83,7 @@ async fn attempt(
         Ok(Err(error)) => return Err(Error::NotReady { step, cause: error.into() }.into()),
         Err(_elapsed) => return Err(Error::NotReady { step, cause: Cause::Deadline }.into()),
     };
+    observe::step(step);
     let sock = tongue::secure(sock, config, Some(dialer), deadline).await?;
     come_in(sock, config, dialect, deadline).await
 }
@@ -92,6 +101,9 @@ async fn come_in(
         Ok(Err(error)) => return Err(not_ready(Cause::Provider(error)).into()),
         Err(_elapsed) => return Err(not_ready(Cause::Deadline).into()),
     };
+    if credentials.is_some() {
+        observe::step(Step::Credentials);
+    }
     match boot(sock, config, credentials, dialect, deadline).await {
         // What a provider gave may have been of yesterday: the next may be right.
         Err(Failure::Verdict(Error::AuthRefused { step, reply }))

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 
-use super::{Error, Passage};
+use super::{
+    Config, Error, Passage,
+    observe::{self, Place},
+};
 
 /// Something that happened to a connector, for people and supervisors to watch.
 ///
@@ -125,19 +128,23 @@ impl Events {
 
 /// Where events come from.
 #[derive(Debug, Clone)]
-pub(super) struct Announcer(broadcast::Sender<Event>);
+pub(super) struct Announcer {
+    sender: broadcast::Sender<Event>,
+    place: Place,
+}
 
 impl Announcer {
-    pub(super) fn new() -> Self {
-        Self(broadcast::Sender::new(KEPT))
+    pub(super) fn new(config: &Config) -> Self {
+        Self { sender: broadcast::Sender::new(KEPT), place: Place::of(config) }
     }
 
     /// Tells whoever listens; nobody has to.
     pub(super) fn tell(&self, event: Event) {
-        drop(self.0.send(event));
+        observe::event(&self.place, &event);
+        drop(self.sender.send(event));
     }
 
     pub(super) fn listen(&self) -> Events {
-        Events { receiver: self.0.subscribe(), missed: 0 }
+        Events { receiver: self.sender.subscribe(), missed: 0 }
     }
 }

@@ -18,6 +18,7 @@ use super::{
     family::Family,
     lifecycle::{self, Life},
     link::{Outbox, Outcome, Shared, Turn},
+    observe::{Call, What},
     scripting::{Forms, ScriptCall},
     step::Step,
 };
@@ -124,7 +125,8 @@ impl Connector {
     }
 
     async fn alone(config: Config, dialer: Dialer) -> Result<Self, Error> {
-        Self::spawn(config, Arc::new(dialer), Family::default(), Announcer::new()).await
+        let events = Announcer::new(&config);
+        Self::spawn(config, Arc::new(dialer), Family::default(), events).await
     }
 
     /// One of a family, whose events are told together.
@@ -177,8 +179,13 @@ impl Connector {
             return Err(refusal.into());
         }
         let Handle { shared, config, .. } = &*self.handle;
-        match shared.call(&config.policy, 1, |out| command.encode_to(out)).await? {
-            Outcome::One(reply) => Ok(reply.into_result()?),
+        let mut seen = Call::begin(|| What::command(command.name()));
+        let sent = shared.call(&config.policy, 1, |out| command.encode_to(out));
+        match sent.await.inspect_err(|error| seen.failed(error))? {
+            Outcome::One(reply) => {
+                seen.answered(&reply);
+                Ok(reply.into_result()?)
+            }
             Outcome::Many(replies) => Ok(replies.into_iter().next().unwrap_or_default()),
             Outcome::Failed(error) => Err(error),
         }
@@ -196,7 +203,10 @@ impl Connector {
         }
         let forms = pipeline.forms(false);
         let encode = |out: &mut Outbox| pipeline.encode_in(forms, out);
-        let (replies, sent) = self.batch(pipeline, forms, pipeline.len(), encode).await?;
+        let mut seen = Call::begin(|| What::pipeline(pipeline.len()));
+        let batch = self.batch(pipeline, forms, pipeline.len(), encode);
+        let (replies, sent) = batch.await.inspect_err(|error| seen.failed(error))?;
+        seen.done();
         if forms == Forms::Hashes {
             self.shared().look_for_missed(pipeline, &replies, sent);
         }
@@ -216,7 +226,10 @@ impl Connector {
         let forms = pipeline.forms(true);
         let encode = |out: &mut Outbox| Transaction::encode(pipeline, forms, out);
         let replies = pipeline.len().saturating_add(2);
-        let (replies, sent) = self.batch(pipeline, forms, replies, encode).await?;
+        let mut seen = Call::begin(|| What::transaction(pipeline.len()));
+        let batch = self.batch(pipeline, forms, replies, encode);
+        let (replies, sent) = batch.await.inspect_err(|error| seen.failed(error))?;
+        seen.done();
         let ended = Transaction::from_replies(pipeline, replies)?;
         if let (Forms::Hashes, Transaction::Done(replies)) = (forms, &ended) {
             self.shared().look_for_missed(pipeline, replies, sent);
@@ -275,7 +288,10 @@ impl Connector {
     /// # }
     /// ```
     pub async fn eval<'a>(&self, call: impl Borrow<ScriptCall<'a>>) -> Result<Reply, Error> {
-        let reply = self.shared().eval(self.policy(), call.borrow()).await?;
+        let mut seen = Call::begin(What::script);
+        let called = self.shared().eval(self.policy(), call.borrow());
+        let reply = called.await.inspect_err(|error| seen.failed(error))?;
+        seen.answered(&reply);
         Ok(reply.into_result()?)
     }
 }

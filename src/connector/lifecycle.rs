@@ -18,6 +18,7 @@ use super::{
     event::Announcer,
     family::Family,
     link::{Driver, End, Shared},
+    observe,
     supervisor::{Input, State, Supervisor},
     transport::Transport,
 };
@@ -94,6 +95,9 @@ impl Life {
         let vanished = again && passage == Passage::Claimed;
         self.shared.count(|stats| Some(&mut stats.connects));
         self.shared.count(|stats| again.then_some(&mut stats.reconnects));
+        if again {
+            observe::reconnected();
+        }
         self.shared.count(|stats| vanished.then_some(&mut stats.fences_vanished));
         self.shared.open(socket.protocol());
         self.shared.serving(true);

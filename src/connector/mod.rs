@@ -10,6 +10,7 @@
 //!   [scripts](Script) and their calls.
 //! - A [`Connector`] (`handle`) is one for many: `link` shares the live socket, `lifecycle` does
 //!   what `supervisor` decides when it is lost, after a `backoff`; `family` stops all at once.
+//! - `observe` tells those who watch from outside what happens.
 //! - What callers get besides replies: [`transaction`](Transaction), [`event`](Event),
 //!   [`stats`](Stats); what they can set: [`policy`](Policy).
 mod arguments;
@@ -39,6 +40,7 @@ mod identity;
 mod inbox;
 mod lifecycle;
 mod link;
+mod observe;
 mod passage;
 mod patience;
 mod percent;

@@ -99,7 +99,8 @@ impl Pool {
         if size == 0 {
             return Err(Error::Misuse("a pool has one connection at least".into()));
         }
-        let (dialer, family, events) = (Arc::new(dialer), Family::default(), Announcer::new());
+        let events = Announcer::new(&config);
+        let (dialer, family) = (Arc::new(dialer), Family::default());
         let connect = || {
             let dialer = Arc::clone(&dialer);
             Connector::spawn(config.clone(), dialer, family.clone(), events.clone())

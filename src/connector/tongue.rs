@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{
-    Config, Error, cause::Cause, dialer::Dialer, endpoint::Endpoint, step::Step,
+    Config, Error, cause::Cause, dialer::Dialer, endpoint::Endpoint, observe, step::Step,
     tls_error::TlsError, transport::Transport,
 };
 
@@ -42,7 +42,7 @@ pub(super) async fn secure(
                     error
                 });
             }
-            Ok(ended) => return ended,
+            Ok(ended) => return ended.inspect(|_sock| observe::step(Step::Tls)),
             Err(_elapsed) if is_plain(config, deadline).await => {
                 return Err(Error::TlsRefused(TlsError::PeerIsPlain));
             }
@@ -50,7 +50,8 @@ pub(super) async fn secure(
         }
     }
     let late = Error::NotReady { step: Step::Tls, cause: Cause::Deadline };
-    timeout_at(deadline, handshake).await.unwrap_or(Err(late))
+    let secured = timeout_at(deadline, handshake).await.unwrap_or(Err(late));
+    secured.inspect(|_sock| observe::step(Step::Tls))
 }
 
 /// What a connect without TLS met, unless it was that the server speaks nothing else.

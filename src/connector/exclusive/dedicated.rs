@@ -5,6 +5,7 @@ use std::{borrow::Borrow, mem};
 use super::{
     super::{
         Connector, Error, Passage, Pipeline, Replies, ScriptCall, Traits, Transaction,
+        observe::{self, What},
         scripting::{Form, is_missing},
     },
     call::Call,
@@ -136,8 +137,7 @@ impl Dedicated {
     /// [`Error::Closed`] or [`Error::VersionFence`] as their docs say. For a dropped future see
     /// [above](Self#giving-up-never-loses-an-element).
     pub async fn command<'a>(&mut self, command: impl Borrow<Command<'a>>) -> Result<Reply, Error> {
-        let job = single(command.borrow())?;
-        self.one(job, OnLoss::Dial).await
+        self.single(command.borrow(), OnLoss::Dial).await
     }
 
     /// Sends N commands in one flush and answers N replies in order; the server's error replies are
@@ -145,8 +145,7 @@ impl Dedicated {
     ///
     /// Fails as [`command`](Self::command) does but for [`Error::Server`], as a whole.
     pub async fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Replies, Error> {
-        let job = batch(pipeline)?;
-        Ok(self.run(job, OnLoss::Dial).await?.into())
+        self.batch(pipeline, OnLoss::Dial).await
     }
 
     /// Runs the commands between MULTI and EXEC: all of them, with nobody's in between, or none.
@@ -176,7 +175,8 @@ impl Dedicated {
         K: IntoIterator<Item: Into<Arg<'a>>>,
     {
         let job = Job::watch(&Command::new("WATCH").args(keys));
-        self.one(job, OnLoss::Dial).await?;
+        let seen = observe::Call::begin(|| What::command("WATCH"));
+        seen.end(self.one(job, OnLoss::Dial).await)?;
         self.watching = true;
         Ok(Watch::new(self))
     }
@@ -213,22 +213,32 @@ pub(super) enum OnLoss {
     Fail,
 }
 
-pub(super) fn single(command: &Command<'_>) -> Result<Job, Error> {
-    let traits = Traits::of(command);
-    match traits.refusal_dedicated() {
-        Some(refusal) => Err(refusal.into()),
-        None => Ok(Job::command(command, &traits)),
-    }
-}
-
-pub(super) fn batch(pipeline: &Pipeline) -> Result<Job, Error> {
-    match pipeline.refusal_dedicated() {
-        Some(refusal) => Err(refusal.into()),
-        None => Ok(Job::pipeline(pipeline)),
-    }
-}
-
 impl Dedicated {
+    pub(super) async fn single(
+        &mut self,
+        command: &Command<'_>,
+        on_loss: OnLoss,
+    ) -> Result<Reply, Error> {
+        let traits = Traits::of(command);
+        if let Some(refusal) = traits.refusal_dedicated() {
+            return Err(refusal.into());
+        }
+        let seen = observe::Call::begin(|| What::command(command.name()));
+        seen.end(self.one(Job::command(command, &traits), on_loss).await)
+    }
+
+    pub(super) async fn batch(
+        &mut self,
+        pipeline: &Pipeline,
+        on_loss: OnLoss,
+    ) -> Result<Replies, Error> {
+        if let Some(refusal) = pipeline.refusal_dedicated() {
+            return Err(refusal.into());
+        }
+        let seen = observe::Call::begin(|| What::pipeline(pipeline.len()));
+        Ok(seen.end(self.run(Job::pipeline(pipeline), on_loss).await)?.into())
+    }
+
     pub(super) async fn one(&mut self, job: Job, on_loss: OnLoss) -> Result<Reply, Error> {
         let replies = self.run(job, on_loss).await?;
         let reply = replies.into_iter().next().unwrap_or_default();
@@ -240,13 +250,14 @@ impl Dedicated {
         call: &ScriptCall<'_>,
         on_loss: OnLoss,
     ) -> Result<Reply, Error> {
-        match self.one(Job::script(call, Form::Hash), on_loss).await {
+        let seen = observe::Call::begin(What::script);
+        seen.end(match self.one(Job::script(call, Form::Hash), on_loss).await {
             // Only this caller is here: EVAL runs the call and loads the script in one.
             Err(Error::Server(error)) if is_missing(&error) => {
                 self.one(Job::script(call, Form::Source), on_loss).await
             }
             ended => ended,
-        }
+        })
     }
 
     pub(super) async fn exec(
@@ -257,7 +268,8 @@ impl Dedicated {
         if let Some(refusal) = pipeline.refusal_dedicated() {
             return Err(refusal.into());
         }
-        let replies = self.run(Job::transaction(pipeline), on_loss).await?;
+        let seen = observe::Call::begin(|| What::transaction(pipeline.len()));
+        let replies = seen.end(self.run(Job::transaction(pipeline), on_loss).await)?;
         Transaction::from_replies(pipeline, replies)
     }
 

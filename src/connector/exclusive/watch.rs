@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 
 use super::{
     super::{Error, Pipeline, Replies, ScriptCall, Transaction},
-    dedicated::{Dedicated, OnLoss, batch, single},
+    dedicated::{Dedicated, OnLoss},
     job::{Job, Leaves},
 };
 use crate::resp::{Arg, Command, Reply};
@@ -71,14 +71,12 @@ impl<'d> Watch<'d> {
 
     /// Sends one command, at once: a read as a rule. As [`Dedicated::command`].
     pub async fn command<'a>(&mut self, command: impl Borrow<Command<'a>>) -> Result<Reply, Error> {
-        let job = single(command.borrow())?;
-        self.dedicated.one(job, OnLoss::Fail).await
+        self.dedicated.single(command.borrow(), OnLoss::Fail).await
     }
 
     /// Sends N commands, at once: reads as a rule. As [`Dedicated::pipeline`].
     pub async fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Replies, Error> {
-        let job = batch(pipeline)?;
-        Ok(self.dedicated.run(job, OnLoss::Fail).await?.into())
+        self.dedicated.batch(pipeline, OnLoss::Fail).await
     }
 
     /// Runs a call of a script, at once: one that reads as a rule. As [`Dedicated::eval`].
