@@ -24,7 +24,7 @@ mod memory;
 
 type Work = (&'static str, fn(usize));
 
-const WORKS: [Work; 11] = [
+const WORKS: [Work; 12] = [
     ("decode-ok", |times| decode(b"+OK\r\n", 1, times)),
     ("decode-integer", |times| decode(b":12345\r\n", 1, times)),
     ("decode-bulk16", |times| decode(b"$16\r\n0123456789abcdef\r\n", 1, times)),
@@ -34,6 +34,10 @@ const WORKS: [Work; 11] = [
     ("decode-element-of-1000", |times| {
         let array = format!("*1000\r\n{}", "$4\r\nabcd\r\n".repeat(1000));
         decode(array.as_bytes(), 1000, times);
+    }),
+    ("decode-element-read-in-pieces", |times| {
+        let array = format!("*10000\r\n{}", "$4\r\nabcd\r\n".repeat(10_000));
+        pieces(array.as_bytes(), times / 10_000);
     }),
     ("encode-set", |times| encode(|| Command::new("SET").arg(memory::KEY).arg("value"), times)),
     ("encode-evalsha-3-8", |times| {
@@ -68,6 +72,20 @@ fn decode(reply: &[u8], each: usize, times: usize) {
         decoder.feed(black_box(&stream));
         while decoder.next_into(&mut slot).unwrap() {
             black_box(&slot);
+        }
+    }
+}
+
+/// As a socket gives a large reply.
+fn pieces(reply: &[u8], times: usize) {
+    let mut decoder = Decoder::new(Limits::default());
+    let mut slot = Reply::default();
+    for _ in 0..times {
+        for piece in black_box(reply).chunks(16 * 1024) {
+            decoder.feed(piece);
+            while decoder.next_into(&mut slot).unwrap() {
+                black_box(&slot);
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ use crate::resp::{Command, Sink};
 #[derive(Clone, Default)]
 pub struct Pipeline {
     text: BytesMut,
-    /// Large shared arguments and the place in `text` before which each goes: rising, at most
+    /// Large arguments and the place in `text` before which each goes: rising, at most
     /// `text.len()`.
     shared: Vec<(usize, Bytes)>,
     len: usize,
@@ -242,7 +242,7 @@ impl Pipeline {
         self.encode_to(out);
     }
 
-    /// Appends all commands to `sink`, which may take large shared arguments without a copy.
+    /// Appends all commands to `sink`, which may take large arguments without a copy.
     pub(crate) fn encode_to<S: Sink>(&self, sink: &mut S) {
         self.encode_in(Forms::Apart, sink);
     }
@@ -258,7 +258,7 @@ impl Pipeline {
     }
 }
 
-/// What is still to be encoded: the text from `from` on, and the shared arguments that lie there.
+/// What is still to be encoded: the text from `from` on, and the large arguments that lie there.
 struct Rest<'p> {
     text: &'p [u8],
     from: usize,

@@ -1,7 +1,8 @@
 //! echo_wire beside its peers: the same work by each in turn, in one process, on one machine.
 //!
 //! `cargo run --release` does it all and writes `benches/RESULTS.md` and `benches/growth.svg`; with
-//! `--quick` it does little of each and prints the report instead.
+//! `--quick` it does little of each and prints the report instead; `--codec` and `--values` print that
+//! part alone.
 
 mod codec;
 mod meter;
@@ -27,7 +28,13 @@ fn main() {
         }
         [] => all(false),
         ["--quick"] => all(true),
-        _ => eprintln!("peers [--quick]"),
+        ["--codec"] => print!("{}", report::codecs(&codec::decode(9))),
+        ["--values"] => {
+            let values =
+                wire::grow_values(&Server::start(), Effort { rounds: 5, commands: 30_000 });
+            print!("{}", report::values(&values));
+        }
+        _ => eprintln!("peers [--quick | --codec | --values]"),
     }
 }
 

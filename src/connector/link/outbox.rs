@@ -1,7 +1,8 @@
 //! Bytes on their way out: what callers have encoded and the socket has not taken yet.
 //!
-//! Small arguments are copied into one buffer; large shared ones stand beside it, by reference, at
-//! the place where they belong. The whole leaves in as few vectored writes as the socket allows.
+//! Small arguments are copied into one buffer; large ones stand beside it at the place where they
+//! belong: by reference where they are shared. The whole leaves in as few vectored writes as the
+//! socket allows.
 
 use std::{collections::VecDeque, io::IoSlice};
 

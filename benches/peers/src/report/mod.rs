@@ -37,7 +37,11 @@ impl Report {
             page,
             "contenders took turns, in one process; ratios are medians of the rounds' ratios."
         )?;
-        writeln!(page, "Only figures of one table compare.\n")?;
+        writeln!(
+            page,
+            "Only figures of one table compare. Memory that was freed stays with the process, so that"
+        )?;
+        writeln!(page, "no contender pays for the pages of another.\n")?;
         machine::write(page)?;
         goals::write(page, self)?;
         writeln!(page, "\n## Decoding\n")?;
@@ -63,7 +67,7 @@ impl Report {
         )?;
         writeln!(page, "thousands of commands a second.\n")?;
         growth_table(page, "tasks (values of 64 B)", &self.tasks)?;
-        growth_table(page, "bytes in a value (64 tasks)", &self.values)?;
+        growth_table(page, VALUES, &self.values)?;
         let Memory { idle, pending, task } = self.memory;
         writeln!(page, "## Memory\n")?;
         writeln!(
@@ -76,6 +80,22 @@ impl Report {
         )
     }
 }
+
+/// One part alone.
+pub fn codecs(tables: &[codec::Table]) -> String {
+    let mut page = String::new();
+    tables.iter().try_for_each(|table| codec_table(&mut page, table)).expect("a string takes all");
+    page
+}
+
+/// One part alone.
+pub fn values(values: &[Growth]) -> String {
+    let mut page = String::new();
+    growth_table(&mut page, VALUES, values).expect("a string takes all");
+    page
+}
+
+const VALUES: &str = "bytes in a value (64 tasks)";
 
 fn codec_table(page: &mut String, table: &codec::Table) -> std::fmt::Result {
     let codec::Table { name, unit, bytes, rows } = table;
