@@ -276,6 +276,19 @@
 //! | `echo_wire_disconnects_total` | counter by `kind` | shared connections that ended |
 //! | `echo_wire_fence_refusals_total` | counter | connections that met another wire |
 //!
+//! What it costs, in instructions that callgrind counts for one GET of 64 tasks on a shared connection, the server
+//! in memory (`./run instructions --features metrics`), and in time on the machine that counted. To compare: a
+//! round trip over a real socket is tens of microseconds.
+//!
+//! | | nobody listens | somebody does |
+//! |---|---|---|
+//! | neither feature | 2 060, or 0.20 µs | |
+//! | `tracing` | + 140, + 0.01 µs | up to info the same; at debug a line for each call, with `tracing_subscriber::fmt` + 13 700, + 1.1 µs |
+//! | `metrics` | + 1 080, + 0.12 µs | with `metrics-exporter-prometheus` + 2 950, + 0.35 µs |
+//!
+//! A pipeline is one call: of a thousand commands, each costs 2 % more at most. In a build without a feature the
+//! counts are those of the crate before it had them.
+//!
 //! Who comes from redis-rs or fred begins at [`migrating`]; who changes the crate, at `docs/architecture.md`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects, reason = "tests may overflow and fail"))]
