@@ -52,6 +52,8 @@ impl From<&Error> for Exit {
 #[derive(Debug)]
 pub(crate) enum Stop {
     Error(Error),
+    /// With the place that it happened at.
+    At(String, Error),
     Io(io::Error),
 }
 
@@ -90,6 +92,10 @@ pub(crate) fn end(run: Result<Exit, Stop>) -> ExitCode {
         }
         Err(Stop::Error(error)) => {
             eprintln!("echo-wire: {}", in_words(&error));
+            Exit::from(&error)
+        }
+        Err(Stop::At(place, error)) => {
+            eprintln!("echo-wire: {place}: {}", in_words(&error));
             Exit::from(&error)
         }
     };

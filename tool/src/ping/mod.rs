@@ -17,7 +17,7 @@ use tokio::{signal, time::sleep};
 use self::histogram::{Histogram, bar, micros};
 use crate::{
     arguments::Ping,
-    exit::{Exit, Stop},
+    exit::{Exit, Stop, in_words},
     paint::Paint,
 };
 
@@ -30,7 +30,19 @@ pub(crate) async fn run(asked: &Ping, json: bool, paint: Paint) -> Result<Exit, 
         config = config.response_timeout(REPLY).map_err(Error::from)?;
     }
     let started = Instant::now();
-    let mut connection = Connection::connect(&config).await?;
+    let place = config.endpoint().to_string();
+    let mut connection = match Connection::connect(&config).await {
+        Ok(connection) => connection,
+        Err(error) => {
+            if json {
+                let error = in_words(&error);
+                let told =
+                    json!({ "place": place, "connect_us": null, "count": 0, "error": error });
+                writeln!(io::stdout(), "{told}")?;
+            }
+            return Err(Stop::At(place, error));
+        }
+    };
     let connect = started.elapsed();
     let mut trips = Vec::new();
     let failure = tokio::select! {
@@ -38,7 +50,6 @@ pub(crate) async fn run(asked: &Ping, json: bool, paint: Paint) -> Result<Exit, 
         _ = signal::ctrl_c() => None,
     };
     let histogram = Histogram::new(trips);
-    let place = config.endpoint().to_string();
     let mut out = io::stdout().lock();
     if json {
         let mut told = json!({
@@ -59,7 +70,7 @@ pub(crate) async fn run(asked: &Ping, json: bool, paint: Paint) -> Result<Exit, 
     }
     match failure {
         None => Ok(Exit::Done),
-        Some(error) => Err(error.into()),
+        Some(error) => Err(Stop::At(place, error)),
     }
 }
 
@@ -98,7 +109,8 @@ fn text(
     let [min, p50, p90, p99, max] =
         [0, 50, 90, 99, 100].map(|percent| micros(histogram.percentile(percent)));
     let mean = micros(histogram.mean());
-    writeln!(out, "{count} round trips in µs")?;
+    let trips = if count == 1 { "trip" } else { "trips" };
+    writeln!(out, "{count} round {trips} in µs")?;
     writeln!(
         out,
         "  min {min}  median {}  mean {mean}  90 % {p90}  99 % {p99}  max {max}\n",

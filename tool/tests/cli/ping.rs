@@ -46,5 +46,9 @@ fn a_store_that_nobody_has_claimed_stays_so_and_another_wire_is_refused() {
     let ran = run(&["ping", &server.url(), "-c", "1"]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.err.contains("found acme:1"), "{ran:?}");
+    assert!(ran.err.contains(&server.address()), "{ran:?}");
+    let ran = run(&["ping", &server.url(), "-c", "1", "--json"]);
+    let error = ran.json()["error"].as_str().unwrap().to_owned();
+    assert!(ran.code == 3 && error.contains("found acme:1"), "{ran:?}");
     assert_eq!(run(&["ping", &server.url(), "-c", "1", "--wire", "acme:1"]).code, 0);
 }
