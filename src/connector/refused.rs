@@ -28,14 +28,17 @@ const TRANSIENT: [&str; 11] = [
     "FAILOVER",
 ];
 
+/// Whether time heals what the server says.
+pub(super) fn is_transient(error: &ServerError) -> bool {
+    TRANSIENT.contains(&error.code())
+}
+
 impl Step {
     /// The verdict when the server refuses this step.
     pub(super) fn refused(self, reply: ServerError) -> Error {
         let step = self;
         match reply.code() {
-            code if TRANSIENT.contains(&code) => {
-                Error::NotReady { step, cause: Cause::Reply(reply) }
-            }
+            _ if is_transient(&reply) => Error::NotReady { step, cause: Cause::Reply(reply) },
             "NOAUTH" | "WRONGPASS" => Error::AuthRefused { step, reply },
             // Whatever an old server or a proxy says there ("ERR invalid password"), it is about
             // the credentials.

@@ -121,6 +121,7 @@ impl Caller {
             Error::Server(_) => plan.errors > 0,
             Error::Protocol { .. } => plan.is_rude,
             Error::VersionFence { .. } => plan.usurped_after.is_some(),
+            Error::Closed => plan.closed_after.is_some(),
             // Where the dial of a dedicated connection takes too long.
             Error::NotReady { .. } => true,
             _ => false,

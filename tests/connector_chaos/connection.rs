@@ -22,6 +22,8 @@ pub struct Connection {
     random: Random,
     is_resp3: bool,
     fence: Fence,
+    /// Another wire was answered to a heartbeat, which was the last.
+    has_told_of_another: bool,
     /// HELLO was refused, and the rest of its flight goes for nothing.
     is_refused_flight: bool,
     is_subscribed: bool,
@@ -51,6 +53,7 @@ impl Connection {
             random,
             is_resp3: false,
             fence: Fence::NotAsked,
+            has_told_of_another: false,
             is_refused_flight: false,
             is_subscribed: false,
             messages: 0,
@@ -187,6 +190,7 @@ impl Connection {
         let line = match words {
             ["GET", VERSION_KEY] => passing[self.random.below(3) as usize],
             ["CLIENT" | "CONFIG" | "ROLE", ..] => "NOPERM no",
+            ["SUBSCRIBE", ..] => passing[self.random.below(2) as usize],
             ["RPUSH" | "EVALSHA" | "EVAL" | "ECHO", ..] => any[self.random.below(5) as usize],
             _ => return None,
         };
@@ -280,6 +284,10 @@ impl Connection {
         let mut state = self.world.state();
         if is_usurped {
             state.refused += 1;
+            if self.fence == Fence::Passed && std::mem::replace(&mut self.has_told_of_another, true)
+            {
+                state.wrongs.push(format!("{} goes on in a store of another wire", self.number));
+            }
             if counts && self.fence != Fence::Passed {
                 self.fence = Fence::Refused;
             }

@@ -27,6 +27,8 @@ pub struct Plan {
     pub vanishes: u64,
     /// Now and then the server sends what is no RESP.
     pub is_rude: bool,
+    /// The connector is closed in the midst of it all.
+    pub closed_after: Option<Duration>,
     /// A reader of messages is there, as slow as that.
     pub reader: Option<Duration>,
 }
@@ -54,6 +56,7 @@ impl Plan {
             // The third time in a row would be a verdict.
             vanishes: [0, 0, 2][random.below(3) as usize],
             is_rude: one_in(random, 6),
+            closed_after: one_in(random, 8).then(|| Duration::from_millis(random.below(8_000))),
             reader: (!is_old && one_in(random, 2))
                 .then(|| Duration::from_millis(random.below(400))),
         }

@@ -42,6 +42,13 @@ pub async fn story(seed: u64, transcript: Transcript) -> Seen {
         let listens = listen(connector.clone(), world.clone(), pause);
         tokio::spawn(elsewhere(Random::new(seed), listens))
     });
+    let closing = plan.closed_after.map(|after| {
+        let connector = connector.clone();
+        tokio::spawn(async move {
+            sleep(after).await;
+            connector.close().await;
+        })
+    });
     let callers: Vec<_> = (1..=plan.callers)
         .map(|number| {
             let random = Random::new(seed * 7_919 + number);
@@ -56,6 +63,9 @@ pub async fn story(seed: u64, transcript: Transcript) -> Seen {
     let mut pages = Pages::new();
     for caller in callers {
         pages.extend(timeout(seconds(100_000), caller).await.expect("no caller hangs").unwrap());
+    }
+    if let Some(closing) = closing {
+        timeout(seconds(1_000), closing).await.expect("a close ends").unwrap();
     }
     let usurped = is_refused(&world, &connector).await;
     let quiet = async {
@@ -93,7 +103,7 @@ async fn connect(world: &World, seed: u64) -> Result<Connector, Error> {
 
 /// Once another wire has the store, the connector stops for good. 1: it did.
 async fn is_refused(world: &World, connector: &Connector) -> u64 {
-    if !world.is_usurped() {
+    if !world.is_usurped() || world.plan.closed_after.is_some() {
         return 0;
     }
     let refusal = async {

@@ -1,7 +1,9 @@
 //! A link that dies is lost, however it dies, and the next one passes the fence.
 
+use std::time::Duration;
+
 use echo_wire::{
-    connector::{Config, Connection, Connector, Error, Event, Found, Passage},
+    connector::{Config, Connection, Connector, Endpoint, Error, Event, Found, Passage, Policy},
     resp::Command,
 };
 
@@ -63,6 +65,31 @@ async fn a_server_that_is_killed_in_use_is_found_again_and_fenced_again() {
         assert_eq!(bed.server.cli(&["GET", "{emq}:version"]), "echomq:2.0.0");
     }
     assert_eq!(connector.stats().reconnects, 3);
+}
+
+#[tokio::test]
+async fn a_server_that_closes_whoever_is_idle_is_found_again_and_no_call_is_lost() {
+    let Some(bed) = bed() else { return };
+    bed.server.cli(&["CONFIG", "SET", "timeout", "1"]);
+    let Endpoint::Tcp { port, .. } = *Config::from_url(&bed.server.url()).unwrap().endpoint()
+    else {
+        panic!("it listens on TCP, too")
+    };
+    for config in [bed.config(), Config::tcp("127.0.0.1", port)] {
+        let policy = Policy { heartbeat: Duration::from_secs(3600), ..crate::bed::policy() };
+        let connector = Connector::connect(config.policy(policy)).await.unwrap();
+        let mut events = connector.events();
+        for _ in 0..2 {
+            let why = event(&mut events, |event| match event {
+                Event::Disconnected(why) => Some(why),
+                _ => None,
+            });
+            let why = why.await;
+            assert!(matches!(why, Error::Disconnected { maybe_executed: false }), "{why:?}");
+            bounded("it comes back", connector.ready()).await.unwrap();
+            connector.command(Command::new("PING")).await.unwrap();
+        }
+    }
 }
 
 /// Calls until one fails.

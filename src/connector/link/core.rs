@@ -114,9 +114,18 @@ struct Entry {
     /// Replies, or confirming pushes, still to come; at least one.
     replies: u32,
     /// Answered by pushes, or by one error for them all.
-    confirms: bool,
+    confirms: Option<Confirms>,
     /// Where its first byte stands: in `out` while gathered, in all bytes taken once in flight.
     start: u64,
+}
+
+/// Which word of a server's confirms a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confirms {
+    /// That a subscription begins.
+    Begin,
+    /// That it ends.
+    End,
 }
 
 /// What will answer a command.
@@ -213,10 +222,10 @@ impl Core {
         encode: impl FnOnce(&mut Outbox),
     ) -> Result<Submitted, Refusal> {
         let (replies, confirms) = match answer {
-            Answer::Replies(replies) => (replies, false),
-            Answer::Confirms(names) => (names, true),
+            Answer::Replies(replies) => (replies, None),
+            Answer::Confirms(names) => (names, Some(Confirms::Begin)),
         };
-        let slot = if confirms || replies == 1 {
+        let slot = if confirms.is_some() || replies == 1 {
             self.slots.take_one()
         } else {
             self.slots.take_many(Vec::with_capacity(replies as usize))
@@ -237,7 +246,7 @@ impl Core {
             return None;
         }
         let slot = self.slots.take_one()?;
-        self.gather(Owner::Caller(slot), names, true, encode);
+        self.gather(Owner::Caller(slot), names, Some(Confirms::End), encode);
         Some((slot, self.driver.unpark()))
     }
 
@@ -268,21 +277,21 @@ impl Core {
 
     /// Queues a subscription that the last connection had, for a new one.
     pub(super) fn ask_again(&mut self, encode: impl FnOnce(&mut Outbox)) {
-        self.gather(Owner::AskedAgain, 1, true, encode);
+        self.gather(Owner::AskedAgain, 1, Some(Confirms::Begin), encode);
     }
 
     fn gather(
         &mut self,
         owner: Owner,
         replies: u32,
-        confirms: bool,
+        confirms: Option<Confirms>,
         encode: impl FnOnce(&mut Outbox),
     ) {
         let start = self.out.len() as u64;
         encode(&mut self.out);
         self.gathered.push_back(Entry { owner, replies, confirms, start });
         self.pending = self.pending.saturating_add(replies as usize);
-        let commands = if confirms { 1 } else { u64::from(replies) };
+        let commands = if confirms.is_some() { 1 } else { u64::from(replies) };
         count(&mut self.stats.commands, commands);
     }
 
@@ -378,7 +387,7 @@ impl Core {
         self.in_flight.push_back(Entry {
             owner: Owner::Fence,
             replies,
-            confirms: false,
+            confirms: None,
             start: self.taken,
         });
         self.pending = self.pending.saturating_add(replies as usize);

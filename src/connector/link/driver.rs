@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    core::{Core, Delivered, Loss, Phase},
+    core::{Confirms, Core, Delivered, Loss, Phase},
     outbox::Outbox,
     pulse::{Beat, Pulse},
     shared::Shared,
@@ -27,7 +27,7 @@ use crate::{
         event::Announcer, pubsub::Notice, stats::count, step::Step, transport::Transport,
         violation::Violation,
     },
-    resp::{Decoder, Reply, ServerError},
+    resp::{Command, Decoder, Reply, ServerError},
 };
 
 /// Serves one fenced socket until it ends; the output says why.
@@ -257,6 +257,9 @@ impl Driver {
             self.wakers.shrink_to(KEPT);
             self.wave.shrink();
             core.probe(1, get, &mut self.wave);
+            for (verb, name) in shared.router().ask_put_off() {
+                core.ask_again(|out| Command::new(verb).arg(&name).encode_to(out));
+            }
             return Ok(Took::Wave);
         }
         // While the fence is in doubt nothing of a caller's leaves.
@@ -282,10 +285,14 @@ impl Driver {
             let Some(reply) = replies.next() else { break };
             if reply.is_push() {
                 count(&mut core.stats.pushes, 1);
-                let confirmed = match Notice::of(&reply) {
-                    Some(Notice::Subscribed | Notice::Unsubscribed { .. }) => core.confirm(),
+                let word = match Notice::of(&reply) {
+                    Some(Notice::Subscribed) => Some(Confirms::Begin),
+                    Some(Notice::Unsubscribed { .. }) => Some(Confirms::End),
                     _ => None,
                 };
+                let confirmed = word.and_then(|word| core.confirm(word));
+                // Who asked for the end is gone; the name may have new readers already.
+                let concerns_readers = confirmed.is_none();
                 match confirmed {
                     Some(Delivered::Caller(waker)) => self.wakers.extend(waker),
                     Some(Delivered::AskedAgain(refused)) => {
@@ -293,7 +300,9 @@ impl Driver {
                     }
                     Some(Delivered::Fence(_)) | None => {}
                 }
-                self.told.push(Told::Push(reply));
+                if concerns_readers {
+                    self.told.push(Told::Push(reply));
+                }
                 continue;
             }
             let demoted = self.needs_primary

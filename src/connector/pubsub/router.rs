@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::{Kind, Mailbox, Notice, message::Message};
 use crate::{
-    connector::Error,
+    connector::{Error, refused::is_transient},
     resp::{Reply, ServerError},
 };
 
@@ -25,6 +25,8 @@ pub(in crate::connector) struct Router {
     shards: Names,
     /// Asked for again after a reconnect, in wire order, and not answered yet.
     asked_again: VecDeque<(Kind, Bytes)>,
+    /// Of those, what the server could not do just then (BUSY, TRYAGAIN): for the next time.
+    put_off: Vec<(Kind, Bytes)>,
 }
 
 type Names = HashMap<Bytes, Vec<Arc<Mailbox>>>;
@@ -81,6 +83,7 @@ impl Router {
     /// The connection is gone: readers learn of the gap when they are subscribed again.
     pub(in crate::connector) fn sever(&mut self) {
         self.asked_again.clear();
+        self.put_off.clear();
         for readers in self.all() {
             readers.iter().for_each(|reader| reader.sever());
         }
@@ -93,8 +96,18 @@ impl Router {
         for kind in Kind::ALL {
             asked.extend(self.names(kind).keys().map(|name| (kind, name.clone())));
         }
+        self.put_off.clear();
         self.asked_again = asked;
         self.asked_again.iter().map(|(kind, name)| (kind.subscribe(), name.clone())).collect()
+    }
+
+    /// What the server could not do before and is to be asked for now, as far as it is wanted still.
+    pub(in crate::connector) fn ask_put_off(&mut self) -> Vec<(&'static str, Bytes)> {
+        let mut asked = std::mem::take(&mut self.put_off);
+        asked.retain(|(kind, name)| self.names(*kind).contains_key(name));
+        let sent = asked.iter().map(|(kind, name)| (kind.subscribe(), name.clone())).collect();
+        self.asked_again.extend(asked);
+        sent
     }
 
     /// The oldest of what was asked for again was answered.
@@ -105,6 +118,10 @@ impl Router {
     ) {
         let Some((kind, name)) = self.asked_again.pop_front() else { return };
         let Some(readers) = self.names(kind).get(&name) else { return };
+        if refused.as_ref().is_some_and(is_transient) {
+            self.put_off.push((kind, name));
+            return;
+        }
         wakers.extend(readers.iter().filter_map(|reader| match &refused {
             None => reader.in_force(),
             Some(error) => reader.end(Some(error.clone().into())),

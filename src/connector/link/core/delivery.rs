@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use super::{Core, Entry, Owner, count};
+use super::{Confirms, Core, Entry, Owner, count};
 use crate::resp::{Reply, ServerError};
 
 /// What became of a reply.
@@ -21,7 +21,7 @@ impl Core {
     /// nothing, not even a command of which a byte has left: the stream is not what we think it is.
     pub(in crate::connector::link) fn deliver(&mut self, reply: Reply) -> Result<Delivered, Reply> {
         let Some(front) = self.oldest() else { return Err(reply) };
-        let replies = match (front.confirms, reply.is_error()) {
+        let replies = match (front.confirms.is_some(), reply.is_error()) {
             (false, _) => 1,
             (true, true) => front.replies,
             (true, false) => return Err(reply),
@@ -46,7 +46,7 @@ impl Core {
     /// How many of the next replies go to one and the same batch; 0 if they go elsewhere.
     pub(in crate::connector::link) fn batch_waits_for(&self) -> usize {
         match self.oldest() {
-            Some(Entry { owner: Owner::Caller(_), replies, confirms: false, .. })
+            Some(Entry { owner: Owner::Caller(_), replies, confirms: None, .. })
                 if *replies > 1 =>
             {
                 *replies as usize
@@ -73,9 +73,9 @@ impl Core {
         waker
     }
 
-    /// A push came that confirms a subscription or its end. None: nobody waits for it here.
-    pub(in crate::connector::link) fn confirm(&mut self) -> Option<Delivered> {
-        self.oldest().filter(|front| front.confirms)?;
+    /// A push came with this word. None: it answers nobody here, so that the server said it by itself.
+    pub(in crate::connector::link) fn confirm(&mut self, word: Confirms) -> Option<Delivered> {
+        self.oldest().filter(|front| front.confirms == Some(word))?;
         let (owner, last) = self.advance(1)?;
         Some(match owner {
             Owner::AskedAgain if last => Delivered::AskedAgain(None),

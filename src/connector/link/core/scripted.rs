@@ -81,7 +81,7 @@ impl Core {
     /// Queues SCRIPT LOAD, if this connection has not loaded the script.
     fn load(&mut self, script: &Script) {
         if let Some(turn) = self.scripts.load(script) {
-            self.gather(Owner::Load(turn), 1, false, |out| script.encode_load(out));
+            self.gather(Owner::Load(turn), 1, None, |out| script.encode_load(out));
             self.loading = self.loading.saturating_add(1);
             count(&mut self.stats.script_loads, 1);
         }
