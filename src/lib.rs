@@ -310,6 +310,10 @@ mod pages {
     #[doc = include_str!("../docs/first-steps.md")]
     struct FirstSteps;
 
+    #[cfg(feature = "tls")]
+    #[doc = include_str!("../docs/operations.md")]
+    struct Operations;
+
     #[doc = include_str!("../docs/protocol.md")]
     struct Protocol;
 }
