@@ -15,19 +15,20 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
+use self::delivery::Told;
+pub(in crate::connector) use self::end::End;
 use super::{
-    core::{Confirms, Core, Delivered, Loss, Phase},
+    core::{Loss, Phase},
     outbox::Outbox,
-    pulse::{Beat, Pulse},
+    pulse::Pulse,
     shared::Shared,
 };
 use crate::{
     connector::{
-        Config, Error, Event, Policy, boot::Fenced, cause::Cause, deadline::after,
-        event::Announcer, pubsub::Notice, stats::count, step::Step, transport::Transport,
-        violation::Violation,
+        Config, Error, Policy, boot::Fenced, deadline::after, event::Announcer, stats::count,
+        transport::Transport,
     },
-    resp::{Command, Decoder, Reply, ServerError},
+    resp::{Command, Decoder, Reply},
 };
 
 /// Serves one fenced socket until it ends; the output says why.
@@ -61,23 +62,6 @@ pub(in crate::connector) struct Driver {
     pulse: Pulse,
     timer: Pin<Box<Sleep>>,
     drain_until: Option<Instant>,
-}
-
-/// Why a served socket came to its end.
-#[derive(Debug)]
-pub(in crate::connector) enum End {
-    /// The connector was stopped.
-    Stopped,
-    /// Nothing new was taken any more, and what was in flight is answered or out of time.
-    Drained,
-    /// The peer closed, with its last words if it had any.
-    Closed(Option<ServerError>),
-    Failed(io::Error),
-    Violation(Violation),
-    /// Replies were owed and nothing came.
-    Silent,
-    /// The fence does not pass any more.
-    Fence(Error),
 }
 
 /// Turns without a pause before other tasks get theirs.
@@ -181,19 +165,6 @@ impl Driver {
     }
 }
 
-/// Whether a reply is for its caller only: no push, and no error that may speak of the server's role.
-fn is_plain(reply: &Reply) -> bool {
-    !reply.is_push() && !reply.is_error()
-}
-
-/// What the router is told.
-#[derive(Debug)]
-enum Told {
-    Push(Reply),
-    /// The oldest subscription that was asked for again was answered.
-    AskedAgain(Option<ServerError>),
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Took {
     Nothing,
@@ -271,88 +242,6 @@ impl Driver {
         }
         core.take(&mut self.wave);
         Ok(Took::Wave)
-    }
-
-    fn deliver(&mut self, core: &mut Core, now: Instant) -> Result<(), End> {
-        let mut replies = self.replies.drain(..);
-        loop {
-            let waiting = replies.as_slice().iter().take(core.batch_waits_for());
-            let plain = waiting.take_while(|reply| is_plain(reply)).count();
-            if plain > 0 {
-                self.wakers.extend(core.deliver_batch(replies.by_ref().take(plain)));
-                continue;
-            }
-            let Some(reply) = replies.next() else { break };
-            if reply.is_push() {
-                count(&mut core.stats.pushes, 1);
-                let word = match Notice::of(&reply) {
-                    Some(Notice::Subscribed) => Some(Confirms::Begin),
-                    Some(Notice::Unsubscribed { .. }) => Some(Confirms::End),
-                    _ => None,
-                };
-                let confirmed = word.and_then(|word| core.confirm(word));
-                // Who asked for the end is gone; the name may have new readers already.
-                let concerns_readers = confirmed.is_none();
-                match confirmed {
-                    Some(Delivered::Caller(waker)) => self.wakers.extend(waker),
-                    Some(Delivered::AskedAgain(refused)) => {
-                        self.told.push(Told::AskedAgain(refused));
-                    }
-                    Some(Delivered::Fence(_)) | None => {}
-                }
-                if concerns_readers {
-                    self.told.push(Told::Push(reply));
-                }
-                continue;
-            }
-            let demoted = self.needs_primary
-                && reply.as_error().is_some_and(|error| error.code() == "READONLY");
-            match core.deliver(reply) {
-                Ok(Delivered::AskedAgain(refused)) => self.told.push(Told::AskedAgain(refused)),
-                Ok(Delivered::Caller(waker)) => self.wakers.extend(waker),
-                Ok(Delivered::Fence(reply)) => {
-                    match self.pulse.handle(&reply, now).map_err(End::Fence)? {
-                        Beat::Alive => count(&mut core.stats.heartbeats, 1),
-                        Beat::Reclaimed => {
-                            count(&mut core.stats.fences_vanished, 1);
-                            self.events.tell(Event::FenceVanished);
-                        }
-                        Beat::Ask(encoded, replies) => {
-                            core.probe(replies, &encoded, &mut self.wave);
-                        }
-                        Beat::Unsure | Beat::Waits => {}
-                    }
-                }
-                // An error line that nobody asked for is the reason of the close behind it.
-                Err(reply) => {
-                    return Err(match reply.as_error() {
-                        Some(words) => End::Closed(Some(words)),
-                        None => End::Violation(Violation::unasked(&reply)),
-                    });
-                }
-            }
-            if demoted {
-                core.drain(None);
-            }
-        }
-        Ok(())
-    }
-
-    /// Hands the pushes to those who want them.
-    fn route(&mut self) {
-        if self.told.is_empty() {
-            return;
-        }
-        let mut router = self.shared.router();
-        for told in self.told.drain(..) {
-            match told {
-                Told::Push(push) => {
-                    let lost = router.route(push, &mut self.wakers);
-                    self.messages_lost = self.messages_lost.saturating_add(lost);
-                }
-                Told::AskedAgain(refused) => router.answered(refused, &mut self.wakers),
-            }
-        }
     }
 
     /// Writes what it can. `true`: something came of it.
@@ -456,18 +345,5 @@ impl Driver {
     }
 }
 
-impl From<End> for Error {
-    fn from(end: End) -> Self {
-        match end {
-            End::Stopped | End::Closed(None) => Self::Disconnected { maybe_executed: false },
-            End::Drained => Self::NotReady { step: Step::FenceRead, cause: Cause::Replica },
-            End::Closed(Some(words)) => {
-                Self::NotReady { step: Step::FenceRead, cause: Cause::Reply(words) }
-            }
-            End::Failed(error) => error.into(),
-            End::Violation(violation) => Self::Protocol { violation, maybe_executed: true },
-            End::Silent => Self::Timeout { maybe_executed: true },
-            End::Fence(error) => error,
-        }
-    }
-}
+mod delivery;
+mod end;
