@@ -143,3 +143,18 @@ fn the_page_on_security_tells_the_limits_as_they_are() {
         assert!(kept.contains(&constant), "{what}: {constant}");
     }
 }
+
+#[test]
+fn a_configs_own_times_are_told_as_they_are() {
+    let shown = format!("{:?}", Config::tcp("localhost", 6379));
+    for (line, is) in [
+        ("Config::connect_timeout", "connect_timeout: "),
+        ("Config::tcp_timeout", "tcp_timeout: Some("),
+    ] {
+        let says = told(line).replace(' ', "");
+        let field = format!("{is}{}", says.trim_end_matches('`'));
+        assert!(shown.contains(&field), "{line} is told as {says}: {shown}");
+    }
+    assert!(told("Config::response_timeout").contains("no limit"));
+    assert!(shown.contains("response_timeout: None"), "{shown}");
+}
